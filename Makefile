@@ -1,0 +1,82 @@
+# The front door. Everything is built by CMake below build/; what is missing is installed by tools/setup.sh.
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+ABUT = build/release/abut
+
+.PHONY: help build demo test test-asan test-fuzz test-geometry-long bench bench-quick paper format lint install clean
+
+help:
+	@echo "make demo      simulate a scene worth looking at and write out/demo.html"
+	@echo "make test      build and run every test"
+	@echo "make paper     reproduce the papers' experiments: out/paper/index.html"
+	@echo "make bench     abut beside its peers: out/bench/index.html"
+	@echo "make build     the library and the program: $(ABUT)"
+	@echo "make install   library, headers, program, abut.pc, CMake package (PREFIX=$(PREFIX))"
+	@echo "make test-asan | test-fuzz | test-geometry-long | bench-quick | format | lint | clean"
+
+build:
+	@tools/setup.sh build test
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS)
+
+demo:
+	@tools/setup.sh build test web
+	@$(MAKE) --no-print-directory build
+	@tools/demo.sh $(ABUT)
+
+test:
+	@tools/setup.sh build test web
+	@$(MAKE) --no-print-directory build
+	@tools/check-layers.sh
+	@ctest --preset release -j $(JOBS)
+
+test-asan:
+	@tools/setup.sh build test
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan -j $(JOBS)
+	@ctest --preset asan -j $(JOBS)
+
+SECONDS_EACH ?= 30
+test-fuzz:
+	@tools/setup.sh build test
+	@test/fuzz/run.sh $(SECONDS_EACH)
+
+test-geometry-long: build
+	@build/release/test/geometry_long
+
+bench:
+	@tools/setup.sh build test bench
+	@$(MAKE) --no-print-directory build
+	@bench/run.sh
+
+bench-quick:
+	@tools/setup.sh build test bench
+	@$(MAKE) --no-print-directory build
+	@bench/quick.sh
+
+paper:
+	@tools/setup.sh build test paper
+	@$(MAKE) --no-print-directory build
+	@$(ABUT) paper --out out/paper
+
+SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp')
+format:
+	@tools/setup.sh lint
+	@clang-format -i $(SOURCES)
+
+lint:
+	@tools/setup.sh build test lint
+	@clang-format --dry-run --Werror $(SOURCES)
+	@tools/check-layers.sh
+	@cmake --preset clang >/dev/null
+	@cmake --build --preset clang -j $(JOBS)
+	@run-clang-tidy -quiet -p build/clang 'src/.*\.c$$' >build/clang/tidy.log 2>&1 || { grep -E 'warning|error' build/clang/tidy.log; exit 1; }
+
+install:
+	@tools/setup.sh build test
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS)
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	@rm -rf build out

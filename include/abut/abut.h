@@ -1,0 +1,57 @@
+// abut: rigid bodies that touch over areas.
+//
+//   abModel* model = ab_load("scene.xml", NULL, &error);
+//   abData* data = ab_data_create(model, &error);
+//   while (data->time < 2) ab_step(model, data);
+#ifndef ABUT_ABUT_H
+#define ABUT_ABUT_H
+
+#include <abut/contact.h>
+#include <abut/data.h>
+#include <abut/model.h>
+#include <abut/record.h>
+#include <abut/scene.h>
+#include <abut/solve.h>
+#include <abut/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Memory of the host's choosing; set before anything else is called.
+typedef struct abAllocator {
+  void* (*alloc)(size_t bytes);
+  void* (*realloc)(void* p, size_t bytes);
+  void (*free)(void* p);
+} abAllocator;
+AB_API void ab_set_allocator(abAllocator allocator);
+AB_API const char* ab_version(void);
+
+// A simulation at the model's initial state, with the scene's contact model (else the default one)
+// chosen.
+AB_API abData* ab_data_create(const abModel* model, abError* error);
+AB_API void ab_data_free(abData* data);
+// Back to the initial state (key < 0) or to a keyframe; inputs are cleared, contact memory too.
+AB_API abStatus ab_data_reset(const abModel* model, abData* data, int key);
+// Choose a contact model by name ("none": contact off); its parameters go to the scene's values or
+// the defaults.
+AB_API abStatus ab_set_contact(const abModel* model, abData* data, const char* name,
+                               abError* error);
+AB_API abStatus ab_set_param(abData* data, const char* name, double value, abError* error);
+AB_API abStatus ab_set_threads(abData* data, int nthread, abError* error);
+
+// One step of length data->h. The result is in data->stat.
+AB_API abStepStatus ab_step(const abModel* model, abData* data);
+// Poses, twists and inertias of the present q and v, without stepping.
+AB_API void ab_forward(const abModel* model, abData* data);
+AB_API abEnergy ab_energy(const abModel* model, const abData* data);
+// Momentum and angular momentum about the world's origin, of all moving bodies.
+AB_API abWrench ab_momentum(const abModel* model, const abData* data);
+// Over time, q, v: equal for equal inputs at any number of threads.
+AB_API uint64_t ab_state_hash(const abModel* model, const abData* data);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,225 @@
+// The contact-model interface: what a model is told (abContactProblem), what it answers
+// (abContactSolution), and the descriptor it registers with (abContactModel).
+//
+// Conventions, for every model: bodies 1 and 2 of a pair are A and B of the derivations. The normal
+// points from body 2 to body 1, relative velocity is v1 - v2, a contact impulse acts ON body 1 and
+// its opposite on body 2. 6-vectors are (linear, angular). Body 1 is the moving body where the
+// other is fixed to the world, else the one with the smaller index.
+#ifndef ABUT_CONTACT_H
+#define ABUT_CONTACT_H
+
+#include <abut/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct abArena;
+
+// --- geometry
+// -----------------------------------------------------------------------------------------
+
+typedef enum abGeometryKind {
+  AB_GEOMETRY_PAIR,   // only which geoms are near each other
+  AB_GEOMETRY_VOLUME  // overlap volume and patch of each overlapping pair
+} abGeometryKind;
+
+typedef enum abPatchKind {
+  AB_PATCH_NONE,
+  AB_PATCH_POINT,
+  AB_PATCH_LINE,
+  AB_PATCH_SURFACE
+} abPatchKind;
+typedef enum abContactMode { AB_STICK, AB_SLIP, AB_SEPARATING } abContactMode;
+
+// The contact patch of one overlapping pair (collide/patch.c). Plane coordinates (x, y) of a point
+// p are (t1 . (p - center), t2 . (p - center)); t1 x t2 = normal.
+typedef struct abPatch {
+  abPatchKind kind;
+  double volume;
+  abVec3 center;  // barycentre of the overlap; the contact plane passes through it
+  abVec3 normal, t1, t2;
+  int nvert;
+  const abVec2* polygon;  // the overlap projected on the plane, counter-clockwise about the normal
+  double area;            // of the polygon
+  // moments of the polygon about `center`: integrals of x, y, xx, xy, yy over it
+  double mx, my, mxx, mxy, myy;
+  // least-squares affine thickness h(x, y) = h0 + hx x + hy y: same volume and first moments as the
+  // overlap's thickness along the normal
+  double h0, hx, hy;
+  double depth;  // largest thickness along the normal
+} abPatch;
+
+// Friction and restitution of a pair, combined from its two geoms.
+typedef struct abSurface {
+  double mu_static, mu_kinetic;
+  double e_t, e_o;  // axes of the friction ellipsoid
+  double e_r;       // < 0: from the patch
+  double restitution;
+  int condim;  // 1: no friction
+} abSurface;
+
+// One pair of geoms in, or near, contact.
+typedef struct abPair {
+  int body1, body2, geom1, geom2;
+  uint64_t key;  // of the two geoms; pairs are sorted by it, and it is the same from step to step
+  abSurface surface;
+  const abShape *shape1, *shape2;
+  abPose pose1, pose2;  // of the shapes, in the world, at the start of the step
+  abPatch patch;        // kind AB_PATCH_NONE unless the model asked for the volume
+  void*
+      memory;  // the model's bytes for this pair, as it left them in the last step; zero when fresh
+  bool fresh;  // the pair was not in contact in the last step
+} abPair;
+
+// --- response
+// -----------------------------------------------------------------------------------------
+
+// How impulses change motion (dynamics/response.c). Free bodies are answered at once from inv_mass
+// and inv_inertia; joint trees through their factorised inertia, which includes the implicit joint
+// terms.
+typedef struct abResponse {
+  int nbody, nmover, ndof;
+  const int* mover_of_body;  // -1: fixed to the world
+  const abMover* mover;
+  const double* mass;      // per body
+  const double* inv_mass;  // per body; 0 if fixed
+  const abMat3* inertia;   // per body, about its centre of mass, world axes
+  const abMat3* inv_inertia;
+  const void* tree;  // the joint trees' own data
+} abResponse;
+
+// Twist of a body (at its centre of mass, world axes) when the generalised velocities are v.
+AB_API abTwist ab_response_twist(const abResponse* r, const double* v, int body);
+// v += what an impulse at the body's centre of mass adds to the generalised velocities of its
+// mover.
+AB_API void ab_response_apply(const abResponse* r, int body, abWrench impulse, double* v);
+// The 6x6 block: change of body a's twist by an impulse on body b, both at their centres of mass.
+// Zero if the two belong to different movers.
+AB_API void ab_response_block(const abResponse* r, int a, int b, abMat6* block);
+// Generalised inertia of a mover (ndof x ndof, row-major, symmetric), incl. armature and implicit
+// terms.
+AB_API void ab_response_inertia(const abResponse* r, int mover, double* M);
+// Jacobian of a body's twist with respect to its mover's velocities (6 x ndof, row-major).
+AB_API void ab_response_jacobian(const abResponse* r, int body, double* J);
+
+// --- problem and solution
+// -----------------------------------------------------------------------------
+
+// A body as a contact model sees it; world axes.
+typedef struct abContactBody {
+  abVec3 com;          // at the start of the step
+  abQuat q;            // orientation of the body frame at the start
+  abVec3 com_local;    // centre of mass in the body frame
+  abTwist twist;       // at the start, at the centre of mass
+  abTwist twist_free;  // at the end, without contact
+  abWrench load;  // gravity and applied wrench at the centre of mass during the step (free bodies)
+                  // [N, N m]
+  const abShape* hull;  // convex hull of its geoms in the body frame, or NULL
+} abContactBody;
+
+typedef struct abContactProblem {
+  double h;
+  abVec3 gravity;
+  double length;  // the scene's length scale
+  int nbody;
+  const abContactBody* body;
+  int npair;
+  const abPair* pair;
+  const abResponse* response;
+  const double* v_free;  // generalised velocities without contact
+  const double* param;   // the model's parameters in the order of its list
+  size_t memory_bytes;   // per pair
+  struct abArena* scratch;
+  struct abPool* pool;    // threads, or NULL
+  struct abArena* cache;  // the model's own from step to step, empty at the start of a run: what is
+                          // kept there may save work but must not change results
+} abContactProblem;
+
+// What a model answers for one pair. All zero = no contact.
+typedef struct abPairSolution {
+  abVec3 point;          // where the impulses below are taken, usually patch.center
+  abWrench impulse;      // total, on body 1 [N s, N m s]
+  abWrench normal_part;  // of it, from normal pressure; the rest is friction
+  abContactMode mode;
+  abPatchKind kind;  // models of AB_GEOMETRY_PAIR fill these three
+  double area, depth;
+  abVec3 normal;   // likewise
+  double slip[3];  // v_t, v_o, v_r at the equivalent contact point, in the frame (t1, t2, normal)
+  int nfacet;      // active facets (implicit model)
+  const double* pressure;  // [Pa] at the patch polygon's vertices, or NULL
+} abPairSolution;
+
+typedef enum abStepStatus {
+  AB_STEP_OK,           // solved to the tolerance
+  AB_STEP_UNCONVERGED,  // the best iterate was used; see residual
+  AB_STEP_BROKEN        // not a number, out of memory: the state is that before the step
+} abStepStatus;
+
+typedef struct abContactSolution {
+  abPairSolution* pair;  // npair entries, cleared before solve
+  abTwist* twist_end;    // nbody entries: only models with moves_bodies fill them
+  abStepStatus status;
+  int iterations;
+  double residual;   // scaled: comparable with the parameter `tolerance`
+  int nregularised;  // pivots replaced, fallbacks taken: 0 in a clean step
+} abContactSolution;
+
+typedef struct abParam {
+  const char* name;
+  double value;  // the default
+  const char* unit;
+  const char* doc;
+} abParam;
+
+typedef struct abContactModel {
+  const char* name;
+  const char* source;   // the paper
+  const char* summary;  // one line
+  abGeometryKind geometry;
+  // The model answers with end-of-step twists of free bodies and expects the step to move them by
+  // x += h v, R <- Cay(h w) R. Others answer with impulses only.
+  bool moves_bodies;
+  int nparam;
+  const abParam* param;
+  // bytes remembered per pair between steps
+  size_t (*memory_bytes)(const double* param);
+  void (*solve)(const abContactProblem* problem, abContactSolution* solution);
+} abContactModel;
+
+// The registered models; the first is the default.
+AB_API int ab_contact_model_count(void);
+AB_API const abContactModel* ab_contact_model(int i);
+AB_API const abContactModel* ab_find_contact_model(const char* name);  // NULL if there is none
+
+// Q = integral over the polygon of K^T K, K(r) = [1, -[r x]], about patch.center in world axes.
+AB_API void ab_patch_Q(const abPatch* patch, abMat6* Q);
+
+// --- results
+// ------------------------------------------------------------------------------------------
+
+// A contact as it is reported: forces are impulse / h, on body 1, world axes, torques about
+// `point`.
+typedef struct abContact {
+  int body1, body2, geom1, geom2;
+  abVec3
+      point;  // the equivalent contact point: normal pressure has no moment in the plane about it
+  abVec3 normal, t1, t2;
+  abWrench wrench;  // total
+  abWrench normal_wrench, friction_wrench;
+  double free_moment;  // friction torque about the normal at `point`
+  double area, depth;
+  abPatchKind kind;
+  abContactMode mode;
+  double slip[3];
+  int nfacet;
+  int nvert;
+  const abVec3* polygon;   // in the world
+  const double* pressure;  // at its vertices, or NULL
+} abContact;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,168 @@
+// Making a model: from a file (ab_load), or in code (abScene and its definition structs).
+//
+// Every definition struct has a function that returns it filled with the defaults of MJCF; fill in
+// what differs and add it. Names are copied. Functions that add return the new index, or -1 with
+// the error filled in.
+#ifndef ABUT_SCENE_H
+#define ABUT_SCENE_H
+
+#include <abut/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct abScene abScene;
+
+// Where something stands in a file, for messages. Zero for scenes made in code.
+typedef struct abSource {
+  const char* file;
+  int line;
+} abSource;
+
+typedef struct abBodyDef {
+  const char* name;  // NULL: given a name when compiled
+  int parent;        // 0 = the world
+  abPose pose;
+  bool has_inertial;  // false: mass and inertia from the geoms
+  double mass;
+  abPose inertial;    // centre of mass and orientation of the inertia's frame
+  double inertia[6];  // xx yy zz xy xz yz in that frame
+  bool gravity;
+  abSource source;
+} abBodyDef;
+
+typedef struct abJointDef {
+  const char* name;
+  int body;
+  abJointType type;
+  abVec3 pos, axis;
+  bool limited;
+  double range[2], margin;
+  double stiffness, damping, armature, frictionloss, ref, springref;  // rad
+  abSource source;
+} abJointDef;
+
+typedef enum abMeshInertia {
+  AB_INERTIA_LEGACY,  // as MuJoCo: triangles against the centroid, absolute volumes
+  AB_INERTIA_CONVEX,  // of the hull
+  AB_INERTIA_EXACT,   // of the closed surface
+  AB_INERTIA_SHELL    // of the surface alone
+} abMeshInertia;
+
+typedef struct abGeomDef {
+  const char* name;
+  int body;
+  abShapeType type;
+  abVec3 size;
+  abPose pose;
+  int mesh;              // for AB_MESH
+  double mass, density;  // mass < 0: from the density
+  bool shell;            // mass on the surface
+  int contype, conaffinity, condim, priority, group;
+  double friction[3], mu_static, e_t, e_o, e_r, restitution, margin, gap;
+  float rgba[4];
+  abSource source;
+} abGeomDef;
+
+typedef struct abMeshDef {
+  const char* name;
+  const char* file;  // OBJ or STL; NULL: the vertices below
+  int nvert;
+  const abVec3* vert;  // a point cloud whose hull is the mesh, unless triangles are given
+  int ntriangle;
+  const int (*triangle)[3];
+  abVec3 scale;
+  abPose ref;  // MJCF refpos/refquat: the frame the vertices are given relative to
+  abMeshInertia inertia;
+  abSource source;
+} abMeshDef;
+
+typedef struct abActuatorDef {
+  const char* name;
+  int joint;
+  double gear[6];
+  abGainType gain;
+  abBiasType bias;
+  double gainprm[3], biasprm[3];
+  bool ctrl_limited, force_limited;
+  double ctrl_range[2], force_range[2];
+  abSource source;
+} abActuatorDef;
+
+typedef struct abKeyDef {
+  const char* name;
+  double time;
+  int nq, nv, nctrl;           // 0: the initial values
+  const double *q, *v, *ctrl;  // v as MJCF means it: free joint = velocity of the frame's origin,
+                               // body-axes angular velocity
+  abSource source;
+} abKeyDef;
+
+typedef struct abPairDef {
+  int geom1, geom2, condim;
+  double friction[5], margin, gap;
+  abSource source;
+} abPairDef;
+
+typedef struct abSceneOption {
+  const char* name;
+  abVec3 gravity;
+  double timestep;
+  abIntegrator integrator;
+  const char* contact;  // NULL: the default model
+  double tessellation;  // bound on the relative volume error of tessellated smooth shapes
+  double boundmass, boundinertia, settotalmass;
+  bool balanceinertia;
+} abSceneOption;
+
+AB_API abScene* ab_scene_create(void);
+AB_API void ab_scene_free(abScene* scene);
+AB_API abSceneOption* ab_scene_option(abScene* scene);  // to be changed in place
+AB_API abBodyDef ab_body_def(void);
+AB_API abJointDef ab_joint_def(void);
+AB_API abGeomDef ab_geom_def(void);
+AB_API abMeshDef ab_mesh_def(void);
+AB_API abActuatorDef ab_actuator_def(void);
+AB_API abKeyDef ab_key_def(void);
+AB_API abPairDef ab_pair_def(void);
+AB_API int ab_scene_add_body(abScene* scene, const abBodyDef* def, abError* error);
+AB_API int ab_scene_add_joint(abScene* scene, const abJointDef* def, abError* error);
+AB_API int ab_scene_add_geom(abScene* scene, const abGeomDef* def, abError* error);
+AB_API int ab_scene_add_mesh(abScene* scene, const abMeshDef* def, abError* error);
+AB_API int ab_scene_add_actuator(abScene* scene, const abActuatorDef* def, abError* error);
+AB_API int ab_scene_add_key(abScene* scene, const abKeyDef* def, abError* error);
+AB_API int ab_scene_add_pair(abScene* scene, const abPairDef* def, abError* error);
+AB_API int ab_scene_add_exclude(abScene* scene, int body1, int body2, abError* error);
+AB_API abStatus ab_scene_set(abScene* scene, const char* name, double value,
+                             abError* error);  // a contact parameter
+
+// Things a file asked for that are not honoured but do not change the motion: each named once, with
+// its line.
+typedef struct abNotes {
+  int n;
+  abError* note;
+} abNotes;
+AB_API void ab_notes_free(abNotes* notes);
+
+// The compiled model, or NULL with the error filled in. Free with ab_model_free.
+AB_API abModel* ab_scene_compile(const abScene* scene, abError* error);
+// A scene from an MJCF or URDF file (told apart by the root element); notes may be NULL.
+AB_API abScene* ab_scene_load(const char* path, abNotes* notes, abError* error);
+AB_API abModel* ab_load(const char* path, abNotes* notes, abError* error);
+AB_API void ab_model_free(abModel* model);
+// Writes the scene as MJCF that MuJoCo loads, too.
+AB_API abStatus ab_scene_save(const abScene* scene, const char* path, abError* error);
+
+AB_API int ab_find_body(const abModel* model,
+                        const char* name);  // -1 if there is none; likewise below
+AB_API int ab_find_joint(const abModel* model, const char* name);
+AB_API int ab_find_geom(const abModel* model, const char* name);
+AB_API int ab_find_actuator(const abModel* model, const char* name);
+AB_API int ab_find_key(const abModel* model, const char* name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

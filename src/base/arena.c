@@ -1,0 +1,50 @@
+#if defined(__linux__)
+#define _DEFAULT_SOURCE
+#include <sys/mman.h>
+#endif
+
+#include "base/arena.h"
+
+#include "base/alloc.h"
+
+enum { ARENA_ALIGN = 64 };
+
+abStatus ab_arena_init(abArena* arena, size_t capacity) {
+  *arena = (abArena){0};
+#if defined(__linux__)
+  // Reserve without committing; where address space is limited, ask for less until it fits.
+  for (size_t n = capacity; n >= (1u << 20); n /= 4) {
+    void* p =
+        mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p != MAP_FAILED) {
+      arena->base = p;
+      arena->capacity = n;
+      return AB_OK;
+    }
+  }
+  return AB_ERROR_MEMORY;
+#else
+  size_t n = capacity < ((size_t)64 << 20) ? capacity : ((size_t)64 << 20);
+  arena->base = ab_alloc(n);
+  arena->capacity = arena->base ? n : 0;
+  return arena->base ? AB_OK : AB_ERROR_MEMORY;
+#endif
+}
+
+void ab_arena_free(abArena* arena) {
+  if (!arena->base) return;
+#if defined(__linux__)
+  munmap(arena->base, arena->capacity);
+#else
+  ab_free(arena->base);
+#endif
+  *arena = (abArena){0};
+}
+
+void* ab_arena_take(abArena* arena, size_t bytes) {
+  size_t begin = (arena->used + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+  if (bytes > arena->capacity || begin > arena->capacity - bytes) return NULL;
+  arena->used = begin + bytes;
+  if (arena->used > arena->peak) arena->peak = arena->used;
+  return arena->base + begin;
+}

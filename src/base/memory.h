@@ -1,0 +1,44 @@
+// What is remembered of each touching pair from one step to the next: the contact frame, and the
+// bytes the contact model asked for. Two tables take turns: a step reads the last one and fills the
+// next one, which becomes the last only when the step succeeds, so a broken step leaves nothing
+// behind.
+//
+// Tables are sorted by key, as pairs are: all look-ups of a step together cost one merge.
+#ifndef ABUT_BASE_MEMORY_H
+#define ABUT_BASE_MEMORY_H
+
+#include "base/arena.h"
+
+typedef struct abTrace {
+  uint64_t key;
+  abVec3 normal, t1;  // of the last patch, to carry its frame over
+} abTrace;
+
+typedef struct abMemory {
+  abArena table[2];
+  int n[2];
+  int last;       // which table holds the last step
+  size_t stride;  // bytes per entry, trace and model together
+} abMemory;
+
+abStatus ab_memory_create(abMemory** memory);
+void ab_memory_free(abMemory* memory);
+// Forgets everything; from now on each pair has `bytes` bytes for the contact model.
+void ab_memory_clear(abMemory* memory, size_t bytes);
+
+// The last step's trace of a pair, or NULL.
+const abTrace* ab_memory_find(const abMemory* memory, uint64_t key);
+
+// Makes the next table for n sorted keys and copies what is remembered of them. Returns false when
+// out of memory.
+bool ab_memory_begin(abMemory* memory, int n, const uint64_t* key);
+// The next table's entry i: its trace, the model's bytes, and whether it is new (then all bytes are
+// zero).
+abTrace* ab_memory_next(const abMemory* memory, int i);
+void* ab_memory_bytes(const abMemory* memory, int i);
+bool ab_memory_fresh(const abMemory* memory, int i);
+// The next table becomes the last one.
+void ab_memory_commit(abMemory* memory);
+void ab_memory_copy(const abMemory* from, abMemory* to);
+
+#endif

@@ -1,0 +1,168 @@
+// One step. ARCHITECTURE.md and the order of fields in abut/data.h tell the same story.
+#include <abut/abut.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "collide/broadphase.h"
+#include "collide/collide.h"
+#include "contact/report.h"
+#include "dynamics/free_motion.h"
+#include "dynamics/integrate.h"
+#include "dynamics/kinematics.h"
+#include "dynamics/response.h"
+#include "math/spatial.h"
+
+static abStatus detect(const abModel* model, abData* data);
+static abStatus solve_contact(const abModel* model, abData* data, double* v,
+                              const abTwist** twist_end);
+static bool state_is_finite(const abModel* model, const abData* data, int* body);
+
+abStepStatus ab_step(const abModel* model, abData* data) {
+  ab_arena_release(data->step_arena, 0);
+  abArenaMark mark = ab_arena_mark(data->scratch);
+  data->stat = (abStat){.status = AB_STEP_OK, .bad_body = -1};
+  data->ncandidate = data->npair = data->ncontact = 0;
+
+  double* v = AB_TAKE(data->scratch, double, model->nv);
+  double* before = AB_TAKE(data->scratch, double, model->nq + model->nv);
+  memcpy(before, data->q, sizeof(double) * (size_t)model->nq);
+  memcpy(before + model->nq, data->v, sizeof(double) * (size_t)model->nv);
+  const abTwist* twist_end = NULL;
+
+  ab_kinematics(model, data);             // 1 q, v -> pose and twist of every body
+  abStatus status = detect(model, data);  // 2 boxes -> candidate pairs; 3 pairs -> contact geometry
+  ab_free_motion(model, data);            // 4 velocity without contact
+  ab_response_update(model, data);        // 5 how impulses change it
+  memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
+  if (status == AB_OK)
+    status = solve_contact(model, data, v, &twist_end);          // 6 impulses; 7 applied to v
+  if (status == AB_OK) ab_integrate(model, data, v, twist_end);  // 8 velocity -> position
+
+  // 9 finish: a broken step leaves the state as it was.
+  if (status != AB_OK || !state_is_finite(model, data, &data->stat.bad_body)) {
+    data->stat.status = AB_STEP_BROKEN;
+    memcpy(data->q, before, sizeof(double) * (size_t)model->nq);
+    memcpy(data->v, before + model->nq, sizeof(double) * (size_t)model->nv);
+  } else {
+    data->time += data->h;
+    if (data->contact) ab_memory_commit(data->memory);
+  }
+  ab_kinematics(model, data);
+  ab_arena_release(data->scratch, mark);
+  return data->stat.status;
+}
+
+static abStatus detect(const abModel* model, abData* data) {
+  if (!data->contact) return AB_OK;
+  abStatus status = ab_broadphase(model, data);
+  if (status == AB_OK) status = ab_collide(model, data);
+  data->stat.ncandidate = data->ncandidate;
+  data->stat.npair = data->npair;
+  return status;
+}
+
+// Gives each pair its memory of the last step, and keeps the new contact frame there.
+static bool remember_pairs(abData* data) {
+  uint64_t* key = AB_TAKE(data->scratch, uint64_t, data->npair);
+  if (!key) return false;
+  for (int i = 0; i < data->npair; i++) key[i] = data->pair[i].key;
+  if (!ab_memory_begin(data->memory, data->npair, key)) return false;
+  for (int i = 0; i < data->npair; i++) {
+    abPair* pair = &data->pair[i];
+    pair->memory = ab_memory_bytes(data->memory, i);
+    pair->fresh = ab_memory_fresh(data->memory, i);
+    abTrace* trace = ab_memory_next(data->memory, i);
+    trace->normal = pair->patch.normal;
+    trace->t1 = pair->patch.t1;
+  }
+  return true;
+}
+
+static abContactBody* describe_bodies(const abModel* model, const abData* data) {
+  abContactBody* body = AB_TAKE(data->scratch, abContactBody, model->nbody);
+  if (!body) return NULL;
+  for (int i = 0; i < model->nbody; i++) {
+    const abBody* b = &model->body[i];
+    bool moves = b->mover >= 0;
+    abWrench load = data->applied[i];
+    if (b->gravity) load.force = v3_axpy(b->mass, model->gravity, load.force);
+    body[i] = (abContactBody){
+        .com = data->com[i],
+        .q = data->pose[i].q,
+        .com_local = b->com,
+        .twist = data->twist[i],
+        .twist_free = moves ? ab_response_twist(&data->response, data->v_free, i) : twist_zero(),
+        .load = load,
+        .hull = b->hull};
+  }
+  return body;
+}
+
+// The impulse acts at a point; bodies feel it at their centres of mass.
+static void apply_impulses(abData* data, const abPairSolution* solution, double* v) {
+  for (int i = 0; i < data->npair; i++) {
+    const abPair* pair = &data->pair[i];
+    const abPairSolution* s = &solution[i];
+    abWrench on1 = wrench_move(s->impulse, v3_sub(data->com[pair->body1], s->point));
+    abWrench on2 = wrench_move(wrench_neg(s->impulse), v3_sub(data->com[pair->body2], s->point));
+    ab_response_apply(&data->response, pair->body1, on1, v);
+    ab_response_apply(&data->response, pair->body2, on2, v);
+  }
+}
+
+static abStatus solve_contact(const abModel* model, abData* data, double* v,
+                              const abTwist** twist_end) {
+  const abContactModel* contact = data->contact;
+  if (!contact) return AB_OK;
+  if (!remember_pairs(data)) return AB_ERROR_MEMORY;
+  if (data->npair == 0 && !contact->moves_bodies) return AB_OK;
+  abContactSolution solution = {.pair = AB_TAKE(data->scratch, abPairSolution, data->npair),
+                                .twist_end = AB_TAKE(data->scratch, abTwist, model->nbody)};
+  abContactBody* body = describe_bodies(model, data);
+  if (!solution.pair || !solution.twist_end || !body) return AB_ERROR_MEMORY;
+  memset(solution.pair, 0, sizeof(abPairSolution) * (size_t)data->npair);
+  abContactProblem problem = {.h = data->h,
+                              .gravity = model->gravity,
+                              .length = model->extent,
+                              .nbody = model->nbody,
+                              .body = body,
+                              .npair = data->npair,
+                              .pair = data->pair,
+                              .response = &data->response,
+                              .v_free = data->v_free,
+                              .param = data->param,
+                              .memory_bytes = contact->memory_bytes(data->param),
+                              .scratch = data->scratch,
+                              .pool = data->pool,
+                              .cache = data->cache};
+  contact->solve(&problem, &solution);
+  data->stat.status = solution.status;
+  data->stat.iterations = solution.iterations;
+  data->stat.residual = solution.residual;
+  data->stat.nregularised = solution.nregularised;
+  if (solution.status == AB_STEP_BROKEN) return AB_ERROR_NUMERIC;
+  apply_impulses(data, solution.pair, v);
+  if (contact->moves_bodies) *twist_end = solution.twist_end;
+  return ab_report_contacts(data, solution.pair);
+}
+
+static bool all_finite(const double* x, int n) {
+  double sum = 0;  // 0 * x is 0 for every finite x and NaN else
+  for (int i = 0; i < n; i++) sum += 0 * x[i];
+  return sum == 0;
+}
+
+static bool state_is_finite(const abModel* model, const abData* data, int* bad_body) {
+  if (all_finite(data->q, model->nq) && all_finite(data->v, model->nv)) return true;
+  for (int i = 0; i < model->njoint; i++) {
+    const abJoint* j = &model->joint[i];
+    int nq = j->type == AB_JOINT_FREE ? 7 : j->type == AB_JOINT_BALL ? 4 : 1;
+    int nv = j->type == AB_JOINT_FREE ? 6 : j->type == AB_JOINT_BALL ? 3 : 1;
+    if (all_finite(data->q + j->q0, nq) && all_finite(data->v + j->v0, nv)) continue;
+    *bad_body = j->body;
+    break;
+  }
+  return false;
+}

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Folders are layers: checks that every include of src/ points to the same or a lower layer, and that the programs on top
+# use only the public headers.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+allowed() {
+  case "$1" in
+    base) echo "base" ;;
+    math) echo "base math" ;;
+    geometry) echo "base math geometry" ;;
+    solve) echo "base math solve" ;;
+    collide) echo "base math geometry collide" ;;
+    contact) echo "base math geometry solve collide contact" ;;
+    dynamics) echo "base math dynamics" ;;
+    scene) echo "base math geometry scene" ;;
+    io) echo "base math io" ;;
+    *) echo "" ;;
+  esac
+}
+
+bad=0
+for folder in src/*/; do
+  layer=$(basename "$folder")
+  for include in $(grep -hoE '^#include "[a-z_]+/' "$folder"*.[ch] 2>/dev/null | sed 's/.*"\(.*\)\//\1/' | sort -u); do
+    case " $(allowed "$layer") " in
+      *" $include "*) ;;
+      *)
+        grep -nE "^#include \"$include/" "$folder"*.[ch]
+        echo "layers: $layer/ may not include $include/" >&2
+        bad=1
+        ;;
+    esac
+  done
+done
+if grep -rnE '^#include "(base|math|geometry|solve|collide|contact|dynamics|scene|io)/' cli examples experiments 2>/dev/null; then
+  echo "layers: cli/, examples/ and experiments/ use only include/abut" >&2
+  bad=1
+fi
+[ $bad -eq 0 ] && echo "layers: every include points down"
+exit $bad

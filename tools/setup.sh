@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing for the named groups, once, and says so. A second call does nothing.
+# usage: tools/setup.sh GROUP...    groups: build test web bench paper lint
+# Without root or apt it names the packages and exits 2.
+set -u
+
+packages_of() {
+  case "$1" in
+    build) echo gcc g++ cmake ninja-build pkg-config libexpat1-dev libqhull-dev libjansson-dev libhdf5-dev ;;
+    test) echo libcmocka-dev libglpk-dev libccd-dev libgmp-dev libmujoco-dev clang libclang-rt-14-dev ;;
+    web) echo nodejs npm chromium ;;
+    bench) echo libmujoco-dev libbullet-dev libode-dev libdart-dev libsimbody-dev libccd-dev valgrind ;;
+    paper) echo python3-matplotlib python3-numpy ;;
+    lint) echo clang clang-format clang-tidy ;;
+    *) echo "setup: unknown group '$1'; groups are build test web bench paper lint" >&2; exit 2 ;;
+  esac
+}
+
+# node and npm may come from elsewhere than Debian; what runs is enough.
+is_there() {
+  case "$1" in
+    nodejs) command -v node >/dev/null ;;
+    npm | gcc | g++ | cmake | chromium | clang | clang-format | clang-tidy | valgrind) command -v "$1" >/dev/null ;;
+    ninja-build) command -v ninja >/dev/null ;;
+    pkg-config) command -v pkg-config >/dev/null ;;
+    *) dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed' ;;
+  esac
+}
+
+missing=()
+for group in "$@"; do
+  list=$(packages_of "$group") || exit 2
+  for package in $list; do
+    is_there "$package" || missing+=("$package")
+  done
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+  echo "setup: these packages are missing, and installing them needs root and apt:" >&2
+  echo "  sudo apt-get install ${missing[*]}" >&2
+  exit 2
+fi
+echo "setup: installing ${missing[*]}" >&2
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { apt-get update && apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+  tail -n 20 "$log" >&2
+  echo "setup: apt-get could not install them; see the lines above" >&2
+  exit 2
+fi
