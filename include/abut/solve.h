@@ -1,7 +1,104 @@
-// The solvers that know no bodies; each usable on its own.
+// Small dense solvers: linear programs, linear complementarity, non-negative least squares, convex
+// quadratic programs, mixed complementarity. They know nothing of bodies and can be used alone.
+//
+// Every solver is used the same way: fill a definition (set it to zero first: a zero tolerance or
+// iteration limit means the default), ask for the size of the workspace, hand over that much memory
+// aligned for double, read the result. Nothing is allocated, no state is kept between calls, the
+// definition's arrays are only read, and the outputs must not overlap them.
+//
+//   abNnlsDef def = {.nrow = 6, .ncol = 64, .a = a, .b = b};
+//   void* workspace = malloc(ab_nnls_workspace(def.nrow, def.ncol));
+//   abSolveResult result = ab_nnls(&def, x, workspace);
+//
+// All tolerances are relative: the solvers balance rows and columns by powers of two and divide the
+// right-hand side by its size before any comparison, so units do not matter.
 #ifndef ABUT_SOLVE_H
 #define ABUT_SOLVE_H
 
 #include <abut/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum abSolveStatus {
+  AB_SOLVE_OK = 0,      // solved to the tolerance
+  AB_SOLVE_INFEASIBLE,  // no point satisfies the constraints; the output comes nearest as far as
+                        // known
+  AB_SOLVE_UNBOUNDED,   // the objective falls without end
+  AB_SOLVE_RAY,  // lcp: the path left on a ray; no solution exists if M is positive semidefinite
+  AB_SOLVE_ITERATIONS,  // iteration limit; the output is the best iterate
+  AB_SOLVE_STALLED,     // no further progress is possible; the output is the best iterate
+  AB_SOLVE_NUMERIC,     // arithmetic broke down (singular basis); the output is the best iterate
+  AB_SOLVE_INPUT        // NaN or infinity in the input, or a size below zero; the output is zero
+} abSolveStatus;
+
+typedef struct abSolveResult {
+  abSolveStatus status;
+  int iterations;
+  double residual;  // how far the output is from satisfying the conditions; dimensionless, see each
+                    // solver
+  double value;     // the objective, in the caller's units; see each solver
+} abSolveResult;
+
+// A short name of a status for messages.
+AB_API const char* ab_solve_status_name(abSolveStatus status);
+
+// ---- Linear program: minimise c . x subject to A x = b, x >= 0 (lp.c)
+// ----------------------------- residual: the largest |A x - b| of a balanced row, relative to the
+// largest |b| of a balanced row. value: c . x; from ab_lp_feasible the sum of |A x - b| over the
+// balanced rows, relative likewise.
+typedef struct abLpDef {
+  int nrow, ncol;
+  const double* a;   // by columns: a[column * nrow + row]
+  const double* b;   // nrow
+  const double* c;   // ncol; not read by ab_lp_feasible
+  double tolerance;  // largest residual that counts as feasible, default 1e-9
+  int max_iteration;
+} abLpDef;
+
+AB_API size_t ab_lp_workspace(int nrow, int ncol);
+// dual (nrow, or NULL): at an optimum A^T dual <= c and b . dual = c . x; where infeasible, a
+// proof: A^T dual <= 0 and b . dual > 0.
+AB_API abSolveResult ab_lp(const abLpDef* def, double* x, double* dual, void* workspace);
+// Phase one only: is there an x >= 0 with A x = b? x is one, or minimises the sum of balanced
+// errors.
+AB_API abSolveResult ab_lp_feasible(const abLpDef* def, double* x, double* dual, void* workspace);
+
+// ---- Non-negative least squares: minimise |A x - b|, x >= 0 (nnls.c)
+// ------------------------------ The norm is Euclidean: for another metric multiply A and b by its
+// root. value: |A x - b|. residual: the largest violation of the optimality conditions, a_j . (b -
+// A x) / (|a_j| |b|).
+typedef struct abNnlsDef {
+  int nrow, ncol;
+  const double* a;   // by columns: a[column * nrow + row]
+  const double* b;   // nrow
+  bool warm;         // x holds a guess: its positive entries are the first passive set
+  double tolerance;  // of the optimality conditions, default 10 nrow times the rounding unit
+  int max_iteration;
+} abNnlsDef;
+
+AB_API size_t ab_nnls_workspace(int nrow, int ncol);
+AB_API abSolveResult ab_nnls(const abNnlsDef* def, double* x, void* workspace);
+
+// ---- Linear complementarity: w = M z + q, w >= 0, z >= 0, w . z = 0 (lcp.c)
+// ----------------------- residual: the largest |min(z_i, w_i)|, both balanced, relative to the
+// larger of balanced q and z. value: z . w.
+typedef struct abLcpDef {
+  int n;
+  const double* m;        // by rows: m[row * n + column]
+  const double* q;        // n
+  double regularisation;  // added to the diagonal, relative to trace(M)/n; default none
+  double tolerance;       // largest residual that counts as solved, default 1e-9
+  int max_iteration;
+} abLcpDef;
+
+AB_API size_t ab_lcp_workspace(int n);
+// w: n values or NULL. With regularisation, w belongs to the regularised matrix.
+AB_API abSolveResult ab_lcp(const abLcpDef* def, double* z, double* w, void* workspace);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,146 @@
+// A binary tree over boxes, kept balanced while leaves come and go.
+//
+// A leaf is put beside the node where it adds the least surface to the tree: at each node, making a
+// new parent here costs the union's surface, going down costs what the child's surface grows by,
+// plus what all boxes above grow by. A box's surface is proportional to the chance that a query
+// enters it, so the sum of surfaces is the cost of a query. On the way back up every node whose
+// children differ in height by more than one is rotated, which bounds the height by 1.44 log2 n
+// whatever the order of insertion.
+#include "collide/tree.h"
+
+static double surface(const abBox* b) {
+  abVec3 d = v3_sub(b->high, b->low);
+  return d.x * d.y + d.y * d.z + d.z * d.x;
+}
+
+static abBox unite(const abBox* a, const abBox* b) {
+  return (abBox){
+      v3(fmin(a->low.x, b->low.x), fmin(a->low.y, b->low.y), fmin(a->low.z, b->low.z)),
+      v3(fmax(a->high.x, b->high.x), fmax(a->high.y, b->high.y), fmax(a->high.z, b->high.z))};
+}
+
+size_t ab_tree_bytes(int nleaf) { return sizeof(abTreeNode) * 2 * (size_t)(nleaf > 0 ? nleaf : 1); }
+
+void ab_tree_init(abTree* tree, int nleaf, void* bytes) {
+  *tree = (abTree){.nleaf = nleaf, .root = -1, .free = -1, .node = bytes};
+  for (int i = 2 * nleaf - 1; i >= nleaf; i--) {
+    tree->node[i].parent = tree->free;
+    tree->free = i;
+  }
+}
+
+static bool is_leaf(const abTree* tree, int i) { return i < tree->nleaf; }
+
+static void refresh(abTree* tree, int i) {
+  abTreeNode* n = &tree->node[i];
+  const abTreeNode *a = &tree->node[n->child[0]], *b = &tree->node[n->child[1]];
+  n->box = unite(&a->box, &b->box);
+  n->height = 1 + (a->height > b->height ? a->height : b->height);
+}
+
+static void replace_child(abTree* tree, int parent, int old, int new) {
+  if (parent < 0)
+    tree->root = new;
+  else
+    tree->node[parent].child[tree->node[parent].child[1] == old] = new;
+  tree->node[new].parent = parent;
+}
+
+// Lifts child `side` of i above i; i takes over the lower of the child's own children. Returns the
+// new top.
+static int rotate(abTree* tree, int i, int side) {
+  abTreeNode* n = &tree->node[i];
+  int up = n->child[side];
+  abTreeNode* u = &tree->node[up];
+  int keep = tree->node[u->child[1]].height > tree->node[u->child[0]].height;
+  int give = u->child[1 - keep];
+  replace_child(tree, n->parent, i, up);
+  u->child[1 - keep] = i;
+  n->parent = up;
+  n->child[side] = give;
+  tree->node[give].parent = i;
+  refresh(tree, i);
+  refresh(tree, up);
+  return up;
+}
+
+static void repair_upwards(abTree* tree, int i) {
+  while (i >= 0) {
+    const abTreeNode* n = &tree->node[i];
+    int lean = tree->node[n->child[1]].height - tree->node[n->child[0]].height;
+    if (lean > 1 || lean < -1)
+      i = rotate(tree, i, lean > 1);
+    else
+      refresh(tree, i);
+    i = tree->node[i].parent;
+  }
+}
+
+static int find_sibling(const abTree* tree, const abBox* box) {
+  int i = tree->root;
+  while (!is_leaf(tree, i)) {
+    const abTreeNode* n = &tree->node[i];
+    abBox grown = unite(&n->box, box);
+    double here = surface(&grown);           // of a new parent at this node
+    double above = here - surface(&n->box);  // what this node's box grows by if we go down
+    double cost[2];
+    for (int k = 0; k < 2; k++) {
+      const abTreeNode* c = &tree->node[n->child[k]];
+      abBox both = unite(&c->box, box);
+      cost[k] = above + surface(&both) - (is_leaf(tree, n->child[k]) ? 0 : surface(&c->box));
+    }
+    if (here < cost[0] && here < cost[1]) break;
+    i = n->child[cost[1] < cost[0]];
+  }
+  return i;
+}
+
+void ab_tree_insert(abTree* tree, int leaf, abBox box) {
+  abTreeNode* n = &tree->node[leaf];
+  *n = (abTreeNode){.box = box, .parent = -1, .child = {-1, -1}};
+  if (tree->root < 0) {
+    tree->root = leaf;
+    return;
+  }
+  int sibling = find_sibling(tree, &box);
+  int parent = tree->free;
+  tree->free = tree->node[parent].parent;
+  replace_child(tree, tree->node[sibling].parent, sibling, parent);
+  tree->node[parent].child[0] = sibling;
+  tree->node[parent].child[1] = leaf;
+  tree->node[sibling].parent = parent;
+  n->parent = parent;
+  repair_upwards(tree, parent);
+}
+
+void ab_tree_remove(abTree* tree, int leaf) {
+  int parent = tree->node[leaf].parent;
+  if (parent < 0) {
+    tree->root = -1;
+    return;
+  }
+  int sibling = tree->node[parent].child[tree->node[parent].child[0] == leaf];
+  int above = tree->node[parent].parent;
+  replace_child(tree, above, parent, sibling);
+  tree->node[parent].parent = tree->free;
+  tree->free = parent;
+  repair_upwards(tree, above);
+}
+
+bool ab_tree_query(const abTree* tree, const abBox* box, bool (*visit)(void*, int), void* context) {
+  // The balance bounds the height by 1.44 log2 n < 64 for any n that fits an int; each level leaves
+  // one node waiting.
+  int stack[96], n = 0;
+  if (tree->root >= 0) stack[n++] = tree->root;
+  while (n > 0) {
+    const abTreeNode* node = &tree->node[stack[--n]];
+    if (!box_meets(&node->box, box)) continue;
+    if (node->child[0] < 0) {
+      if (!visit(context, (int)(node - tree->node))) return false;
+    } else {
+      stack[n++] = node->child[0];
+      stack[n++] = node->child[1];
+    }
+  }
+  return true;
+}

@@ -1,0 +1,47 @@
+// A tree of boxes: finds everything that meets a box in time that grows with the answer and the
+// tree's height.
+#ifndef ABUT_COLLIDE_TREE_H
+#define ABUT_COLLIDE_TREE_H
+
+#include "base/arena.h"
+#include "math/vec.h"
+
+typedef struct abBox {
+  abVec3 low, high;
+} abBox;
+
+static inline bool box_meets(const abBox* a, const abBox* b) {
+  return a->low.x <= b->high.x && b->low.x <= a->high.x && a->low.y <= b->high.y &&
+         b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
+}
+
+static inline bool box_holds(const abBox* outer, const abBox* inner) {
+  return outer->low.x <= inner->low.x && inner->high.x <= outer->high.x &&
+         outer->low.y <= inner->low.y && inner->high.y <= outer->high.y &&
+         outer->low.z <= inner->low.z && inner->high.z <= outer->high.z;
+}
+
+typedef struct abTreeNode {
+  abBox box;
+  int parent;
+  int child[2];  // child[0] < 0: a leaf
+  int height;    // 0 for leaves
+} abTreeNode;
+
+// Leaf i is node i; inner nodes follow.
+typedef struct abTree {
+  int nleaf;
+  int root;          // -1 while empty
+  int free;          // list of unused inner nodes, by parent
+  abTreeNode* node;  // 2 nleaf
+} abTree;
+
+// Bytes for a tree of n leaves, and the tree made in them, empty.
+size_t ab_tree_bytes(int nleaf);
+void ab_tree_init(abTree* tree, int nleaf, void* bytes);
+void ab_tree_insert(abTree* tree, int leaf, abBox box);
+void ab_tree_remove(abTree* tree, int leaf);
+// Calls visit(context, leaf) for every leaf whose box meets the given one, until it returns false.
+bool ab_tree_query(const abTree* tree, const abBox* box, bool (*visit)(void*, int), void* context);
+
+#endif

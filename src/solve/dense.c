@@ -1,0 +1,159 @@
+// Shared dense kernels. Balancing follows Ruiz 2001 (A scaling algorithm to equilibrate both rows
+// and columns norms in matrices): divide every row and column by the square root of its largest
+// magnitude, repeat; the largest magnitudes converge to 1. The square roots are rounded to powers
+// of two.
+#include "solve/dense.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+const char* ab_solve_status_name(abSolveStatus status) {
+  switch (status) {
+    case AB_SOLVE_OK:
+      return "solved";
+    case AB_SOLVE_INFEASIBLE:
+      return "infeasible";
+    case AB_SOLVE_UNBOUNDED:
+      return "unbounded";
+    case AB_SOLVE_RAY:
+      return "ended on a ray";
+    case AB_SOLVE_ITERATIONS:
+      return "iteration limit";
+    case AB_SOLVE_STALLED:
+      return "stalled";
+    case AB_SOLVE_NUMERIC:
+      return "numerical breakdown";
+    case AB_SOLVE_INPUT:
+      return "input not finite";
+  }
+  return "unknown";
+}
+
+bool ab_dense_finite(const double* a, size_t count) {
+  double sum = 0;  // v - v is 0 for a finite v and NaN otherwise
+  for (size_t i = 0; i < count; i++) sum += a[i] - a[i];
+  return sum == 0;
+}
+
+double ab_dense_max(const double* a, size_t count) {
+  double largest = 0;
+  for (size_t i = 0; i < count; i++) largest = fabs(a[i]) > largest ? fabs(a[i]) : largest;
+  return largest;
+}
+
+double ab_dense_norm(const double* a, int n) {
+  double square = dense_dot(a, a, n);
+  if (square > DBL_MIN / DBL_EPSILON && square < DBL_MAX) return sqrt(square);
+  double largest = ab_dense_max(a, (size_t)n), sum = 0;
+  if (largest == 0) return 0;
+  for (int i = 0; i < n; i++) sum += (a[i] / largest) * (a[i] / largest);
+  return largest * sqrt(sum);
+}
+
+static int exponent(double v) {
+  uint64_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  return (int)((bits >> 52) & 0x7ff) - 1023;
+}
+
+static double power(int e) {
+  e = e < -1000 ? -1000 : e > 1000 ? 1000 : e;
+  uint64_t bits = (uint64_t)(e + 1023) << 52;
+  double v;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+double ab_dense_power(double v) { return v == 0 ? 1 : power(exponent(v)); }
+
+// The exponents e of largest magnitudes in [2^e, 2^(e+1)) that need no further scaling: a factor of
+// 4 costs no digits, and stopping there leaves a matrix alone whose caller has scaled it.
+static int half_step(double largest) {
+  int e = exponent(largest);
+  if (largest == 0 || (e >= -2 && e <= 1)) return 0;
+  return -(e + (e > 0)) / 2;  // rounded away from zero, so that the last step is taken
+}
+
+void ab_dense_balance(int nrow, int ncol, double* a, double* row, double* col) {
+  for (int i = 0; i < nrow; i++) row[i] = 1;
+  for (int j = 0; j < ncol; j++) col[j] = 1;
+  // An imbalance of 2^e takes log2(e) passes; 12 cover the whole range of double.
+  for (int pass = 0; pass < 12; pass++) {
+    bool changed = false;
+    for (int j = 0; j < ncol; j++) {
+      double* c = a + (size_t)j * (size_t)nrow;
+      int e = half_step(ab_dense_max(c, (size_t)nrow));
+      if (e == 0) continue;
+      double factor = power(e);
+      changed = true;
+      col[j] *= factor;
+      for (int i = 0; i < nrow; i++) c[i] *= factor;
+    }
+    for (int i = 0; i < nrow; i++) {
+      double largest = 0;
+      for (int j = 0; j < ncol; j++)
+        largest = fmax(largest, fabs(a[(size_t)j * (size_t)nrow + (size_t)i]));
+      int e = half_step(largest);
+      if (e == 0) continue;
+      double factor = power(e);
+      changed = true;
+      row[i] *= factor;
+      for (int j = 0; j < ncol; j++) a[(size_t)j * (size_t)nrow + (size_t)i] *= factor;
+    }
+    if (!changed) break;
+  }
+}
+
+bool ab_dense_lu(int n, double* a, int* pivot, double singular) {
+  double least = singular * ab_dense_max(a, (size_t)n * (size_t)n);
+  for (int k = 0; k < n; k++) {
+    int p = k;
+    for (int i = k + 1; i < n; i++)
+      if (fabs(a[i * n + k]) > fabs(a[p * n + k])) p = i;
+    pivot[k] = p;
+    if (!(fabs(a[p * n + k]) > least)) return false;
+    if (p != k)
+      for (int j = 0; j < n; j++) {
+        double t = a[k * n + j];
+        a[k * n + j] = a[p * n + j], a[p * n + j] = t;
+      }
+    double inverse = 1 / a[k * n + k];
+    for (int i = k + 1; i < n; i++) {
+      double f = a[i * n + k];
+      if (f == 0) continue;
+      f = a[i * n + k] *= inverse;
+      for (int j = k + 1; j < n; j++) a[i * n + j] -= f * a[k * n + j];
+    }
+  }
+  return true;
+}
+
+void ab_dense_lu_solve(int n, const double* lu, const int* pivot, double* x) {
+  for (int k = 0; k < n; k++) {
+    double t = x[k];
+    x[k] = x[pivot[k]], x[pivot[k]] = t;
+  }
+  for (int i = 1; i < n; i++) x[i] -= dense_dot(lu + i * n, x, i);
+  for (int i = n - 1; i >= 0; i--)
+    x[i] = (x[i] - dense_dot(lu + i * n + i + 1, x + i + 1, n - i - 1)) / lu[i * n + i];
+}
+
+int ab_dense_cholesky(int n, double* a, double least) {
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < i; j++)
+      a[i * n + j] = (a[i * n + j] - dense_dot(a + i * n, a + j * n, j)) / a[j * n + j];
+    double d = a[i * n + i] - dense_dot(a + i * n, a + i * n, i);
+    if (!(d > least)) return i;
+    a[i * n + i] = sqrt(d);
+  }
+  return n;
+}
+
+void ab_dense_cholesky_solve(int n, const double* l, double* x) {
+  for (int i = 0; i < n; i++) x[i] = (x[i] - dense_dot(l + i * n, x, i)) / l[i * n + i];
+  for (int i = n - 1; i >= 0; i--) {
+    x[i] /= l[i * n + i];
+    dense_axpy(-x[i], l + i * n, x, i);
+  }
+}
