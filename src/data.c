@@ -145,6 +145,8 @@ abStatus ab_set_contact(const abModel* model, abData* d, const char* name, abErr
     // The scene's settings belong to the model it names; another model takes those it knows.
     bool own = !model->contact || strcmp(model->contact, contact->name) == 0;
     for (int i = 0; i < model->nsetting; i++) {
+      if (strcmp(model->setting[i].name, "literal_torsion") == 0)
+        continue;  // read by collide/surface.c
       int k = find_param(contact, model->setting[i].name);
       if (k >= 0)
         d->param[k] = model->setting[i].value;

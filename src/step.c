@@ -63,23 +63,6 @@ static abStatus detect(const abModel* model, abData* data) {
   return status;
 }
 
-// Gives each pair its memory of the last step, and keeps the new contact frame there.
-static bool remember_pairs(abData* data) {
-  uint64_t* key = AB_TAKE(data->scratch, uint64_t, data->npair);
-  if (!key) return false;
-  for (int i = 0; i < data->npair; i++) key[i] = data->pair[i].key;
-  if (!ab_memory_begin(data->memory, data->npair, key)) return false;
-  for (int i = 0; i < data->npair; i++) {
-    abPair* pair = &data->pair[i];
-    pair->memory = ab_memory_bytes(data->memory, i);
-    pair->fresh = ab_memory_fresh(data->memory, i);
-    abTrace* trace = ab_memory_next(data->memory, i);
-    trace->normal = pair->patch.normal;
-    trace->t1 = pair->patch.t1;
-  }
-  return true;
-}
-
 static abContactBody* describe_bodies(const abModel* model, const abData* data) {
   abContactBody* body = AB_TAKE(data->scratch, abContactBody, model->nbody);
   if (!body) return NULL;
@@ -116,7 +99,6 @@ static abStatus solve_contact(const abModel* model, abData* data, double* v,
                               const abTwist** twist_end) {
   const abContactModel* contact = data->contact;
   if (!contact) return AB_OK;
-  if (!remember_pairs(data)) return AB_ERROR_MEMORY;
   if (data->npair == 0 && !contact->moves_bodies) return AB_OK;
   abContactSolution solution = {.pair = AB_TAKE(data->scratch, abPairSolution, data->npair),
                                 .twist_end = AB_TAKE(data->scratch, abTwist, model->nbody)};

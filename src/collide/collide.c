@@ -1,0 +1,176 @@
+// Candidates -> pairs.
+//
+// Each candidate is worked on by itself, in parallel, and writes only its own record: the overlap
+// is found in the worker's scratch, the patch's polygon goes to the candidate's own room in the
+// step's arena (its largest possible size; untouched room costs no memory). Then the records that
+// are pairs are gathered in the order of the candidates, which is that of the keys, so nothing
+// depends on the number of threads.
+//
+// A record is a function of the two shapes, their poses and the pair's trace alone: whoever wants
+// to reuse the last step's patch of a pair that has not moved can do so at the head of
+// `collide_one`.
+#include "collide/collide.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "collide/intersect.h"
+#include "collide/patch.h"
+#include "collide/surface.h"
+#include "math/rotation.h"
+
+typedef struct Record {
+  abPair pair;
+  abStatus status;
+  bool keep;
+  int room;  // of polygon, in points
+  abVec2* polygon;
+} Record;
+
+typedef struct Job {
+  const abModel* model;
+  const abData* data;
+  Record* record;
+  abArena* serial;  // scratch when there is no pool
+} Job;
+
+static bool fixed(const abModel* model, int body) { return model->body[body].mover < 0; }
+
+// The most corners the polygon of a pair can have: those of the overlap.
+static int polygon_room(const abShape* a, const abShape* b) {
+  int nface = (a->poly ? a->poly->nface : 1) + (b->poly ? b->poly->nface : 1);
+  return 2 * nface;
+}
+
+static void name_pair(const abModel* model, const abData* data, const int candidate[2],
+                      abPair* pair) {
+  int g1 = candidate[0], g2 = candidate[1];
+  int b1 = model->geom[g1].body, b2 = model->geom[g2].body;
+  bool swap = fixed(model, b1) != fixed(model, b2) ? fixed(model, b1) : b1 > b2;
+  if (swap) {
+    g1 = candidate[1], g2 = candidate[0];
+    int b = b1;
+    b1 = b2, b2 = b;
+  }
+  *pair = (abPair){.body1 = b1,
+                   .body2 = b2,
+                   .geom1 = g1,
+                   .geom2 = g2,
+                   .key = ab_pair_key(g1, g2),
+                   .shape1 = &model->geom[g1].shape,
+                   .shape2 = &model->geom[g2].shape,
+                   .pose1 = data->geom_pose[g1],
+                   .pose2 = data->geom_pose[g2]};
+}
+
+// Bounding balls about the frames: settles most candidates that do not touch.
+static bool balls_apart(const abPair* p) {
+  const abPolyhedron *a = p->shape1->poly, *b = p->shape2->poly;
+  if (a && b) {
+    double reach = a->radius + b->radius;
+    return v3_norm2(v3_sub(p->pose1.p, p->pose2.p)) >= reach * reach;
+  }
+  abPose plane = a ? p->pose2 : p->pose1, other = a ? p->pose1 : p->pose2;
+  abVec3 up = quat_rotate(plane.q, v3(0, 0, 1));
+  return v3_dot(up, v3_sub(other.p, plane.p)) >= (a ? a : b)->radius;
+}
+
+static abStatus find_patch(const abData* data, Record* r, abArena* scratch) {
+  abPair* p = &r->pair;
+  const abPolyhedron *A = p->shape1->poly, *B = p->shape2->poly;
+  if ((!A && !B) || balls_apart(p)) return AB_OK;
+  abOverlap overlap;
+  abStatus status = ab_overlap(A, p->pose1, B, p->pose2, scratch, &overlap);
+  if (status != AB_OK || !overlap.contact) return status;
+  abPatchHint hint = {.A = A, .B = B, .pose_a = p->pose1, .pose_b = p->pose2};
+  const abTrace* trace = data->memory ? ab_memory_find(data->memory, p->key) : NULL;
+  if (trace) hint.normal = &trace->normal, hint.t1 = &trace->t1;
+  r->keep = true;
+  return ab_patch_make(&overlap, &hint, scratch, r->room, r->polygon, &p->patch);
+}
+
+static void collide_one(void* context, int index, int worker) {
+  Job* job = context;
+  Record* r = &job->record[index];
+  const abData* data = job->data;
+  name_pair(job->model, data, data->candidate[index], &r->pair);
+  if (data->contact->geometry == AB_GEOMETRY_PAIR) {
+    r->keep = true;
+  } else {
+    abArena* scratch = data->pool ? ab_pool_scratch(data->pool, worker) : job->serial;
+    abArenaMark mark = ab_arena_mark(scratch);
+    r->status = find_patch(data, r, scratch);
+    ab_arena_release(scratch, mark);
+  }
+  if (r->keep) r->pair.surface = ab_surface(job->model, r->pair.geom1, r->pair.geom2);
+}
+
+// Records with room for their polygons.
+static Record* make_records(const abModel* model, abData* data) {
+  int n = data->ncandidate;
+  bool volume = data->contact->geometry == AB_GEOMETRY_VOLUME;
+  Record* record = AB_TAKE(data->scratch, Record, n);
+  if (!record) return NULL;
+  size_t total = 0;
+  for (int i = 0; i < n; i++) {
+    const int* c = data->candidate[i];
+    record[i].status = AB_OK;
+    record[i].keep = false;
+    record[i].room = polygon_room(&model->geom[c[0]].shape, &model->geom[c[1]].shape);
+    total += (size_t)record[i].room;
+  }
+  abVec2* polygon = volume ? AB_TAKE(data->step_arena, abVec2, total) : NULL;
+  if (volume && !polygon && total) return NULL;
+  for (int i = 0; i < n; i++) {
+    record[i].polygon = polygon;
+    if (polygon) polygon += record[i].room;
+  }
+  return record;
+}
+
+// Copies the records that are pairs and links each to its memory.
+static abStatus gather(abData* data, const Record* record) {
+  int npair = 0;
+  for (int i = 0; i < data->ncandidate; i++) {
+    if (record[i].status != AB_OK) return record[i].status;
+    npair += record[i].keep;
+  }
+  data->pair = AB_TAKE(data->step_arena, abPair, npair);
+  uint64_t* key = AB_TAKE(data->scratch, uint64_t, npair);
+  if (!data->pair || !key) return AB_ERROR_MEMORY;
+  for (int i = 0; i < data->ncandidate; i++)
+    if (record[i].keep) {
+      key[data->npair] = record[i].pair.key;
+      data->pair[data->npair++] = record[i].pair;
+    }
+  if (!data->memory) return AB_OK;
+  if (!ab_memory_begin(data->memory, npair, key)) return AB_ERROR_MEMORY;
+  for (int i = 0; i < npair; i++) {
+    abPair* p = &data->pair[i];
+    p->memory = ab_memory_bytes(data->memory, i);
+    p->fresh = ab_memory_fresh(data->memory, i);
+    if (p->patch.kind == AB_PATCH_NONE) continue;
+    abTrace* trace = ab_memory_next(data->memory, i);
+    trace->normal = p->patch.normal;
+    trace->t1 = p->patch.t1;
+  }
+  return AB_OK;
+}
+
+abStatus ab_collide(const abModel* model, abData* data) {
+  data->npair = 0;
+  data->pair = NULL;
+  if (!data->contact) return AB_OK;
+  abArenaMark mark = ab_arena_mark(data->scratch);
+  Job job = {.model = model, .data = data, .serial = data->scratch};
+  job.record = make_records(model, data);
+  abStatus status = AB_ERROR_MEMORY;
+  if (job.record) {
+    ab_pool_run(data->pool, data->ncandidate, collide_one, &job);
+    status = gather(data, job.record);
+  }
+  ab_arena_release(data->scratch, mark);
+  return status;
+}

@@ -1,0 +1,16 @@
+// Candidates -> pairs, with the geometry the contact model asked for (collide.c).
+#ifndef ABUT_COLLIDE_COLLIDE_H
+#define ABUT_COLLIDE_COLLIDE_H
+
+#include <abut/data.h>
+
+// Fills data->pair from data->candidate and data->geom_pose, and begins the next table of
+// data->memory with the pairs' keys. Arrays live in data->step_arena.
+abStatus ab_collide(const abModel* model, abData* data);
+
+static inline uint64_t ab_pair_key(int geom1, int geom2) {
+  uint64_t low = (uint64_t)(geom1 < geom2 ? geom1 : geom2);
+  return low << 32 | (uint64_t)(geom1 < geom2 ? geom2 : geom1);
+}
+
+#endif

@@ -1,0 +1,414 @@
+// The overlap of two convex polyhedra by clipping one with the face planes of the other.
+//
+// The polyhedron under the knife is kept as a set of directed edges (from, to, left face, right
+// face) on shared vertices; nothing else. A cut by the plane n . x <= d
+//   - measures every vertex once, s = n . x - d, and calls it outside if s > noise;
+//   - keeps edges with both ends inside, drops those with both ends outside, and shortens each
+//     edge with one end outside at ONE new vertex, which both its faces share (an inside end within
+//     the noise of the plane is that vertex itself);
+//   - on the left face of a shortened edge the boundary leaves (or enters) there, on the right face
+//     it enters (or leaves): joining each face's leaving point to its entering point gives the edge
+//     between this face and the new face, the cap.
+// Every face remains a closed chain of edges and every edge lies in exactly two faces, whatever
+// signs rounding has given to vertices close to the plane: the surface is closed as a matter of
+// bookkeeping, not of geometry. Hence the area vectors sum to zero to rounding, and volume and
+// moments, which are integrals over the surface, are continuous and right to noise * area however
+// the faces are aligned. Where rounding makes a face cross the plane more than twice (a face
+// parallel to the plane) the points are joined in the order they are met: the chains remain closed
+// and the enclosed volume differs by less than the noise.
+//
+// With r_f a vertex of face f and (p, q) its edges, o a point near the overlap,
+//   area vector  a_f = 1/2 sum (p - o) x (q - o),   volume  V = 1/3 sum_f (r_f - o) . a_f,
+//   V (centroid - o) = 1/24 sum_f sum_edges [(r_f - o) . ((p - o) x (q - o))] (r_f + p + q - 3 o).
+//
+// Speed: all is done in the frame of the smaller body, so that only the planes of the larger one
+// are turned; the plane that removes most comes first; a plane that does not reach the bounding box
+// of what is left costs nine multiplications.
+//
+// Muller & Preparata (1978) and the volumetric contact papers use the dual transform and a convex
+// hull instead; it serves as the reference in the tests. It needs a common interior point and a
+// hull tolerance, which thin overlaps do not offer.
+#include "collide/intersect.h"
+
+#include <float.h>
+
+#include "math/rotation.h"
+
+// Where the boundary of a face leaves the kept half-space, or enters it.
+typedef struct Crossing {
+  int vert, next;  // next: of the same face and kind, or -1
+  bool leaves;
+} Crossing;
+
+typedef struct Piece {
+  int nvert, nedge, nface;  // nface: of both bodies together
+  int vert_cap, edge_cap;
+  abVec3 *vert, *spare;
+  int (*edge)[4];
+  int (*fresh)[4];  // edges of the cap under way
+  double* s;        // signed distance of each vertex to the plane
+  int* map;         // vertex -> vertex after the cut, -1 if outside
+  int* open;        // per face: newest unmatched crossing, or -1
+  Crossing* crossing;
+  abOverlapFace* face;
+  abVec3 low, high;  // bounds of vert
+  double noise;
+} Piece;
+
+typedef enum Cut { CUT_NOTHING, CUT_SOME, CUT_ALL, CUT_FULL } Cut;
+
+// A convex polyhedron of F faces has at most 2F - 4 vertices and 3F - 6 edges; the doubled room is
+// for empty faces and edges that exact alignment leaves behind. More is refused, never overrun.
+static void room(const abPolyhedron* S, int nface, int* vert, int* edge) {
+  *vert = (S->nvert > 2 * nface ? S->nvert : 2 * nface) * 2 + 64;
+  *edge = (S->nedge > 3 * nface ? S->nedge : 3 * nface) * 2 + 64;
+}
+
+static size_t bytes_of(int nvert, int nedge, int nface) {
+  size_t v = sizeof(abVec3) * 2 + sizeof(double) + sizeof(int);
+  size_t e = sizeof(int[4]) * 2 + sizeof(Crossing) * 2;
+  size_t f = sizeof(int) + sizeof(abOverlapFace) + sizeof(abPlane);
+  return v * (size_t)nvert + e * (size_t)nedge + f * (size_t)nface + 1024;
+}
+
+size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B) {
+  int nface = (A ? A->nface : 1) + (B ? B->nface : 1), nvert, nedge;
+  size_t most = 0;
+  for (int i = 0; i < 2; i++) {
+    const abPolyhedron* S = i ? B : A;
+    if (!S) continue;
+    room(S, nface, &nvert, &nedge);
+    size_t bytes = bytes_of(nvert, nedge, nface);
+    if (bytes > most) most = bytes;
+  }
+  return most;
+}
+
+static bool make_room(Piece* p, const abPolyhedron* S, int nface, abArena* arena) {
+  room(S, nface, &p->vert_cap, &p->edge_cap);
+  // output first, so that a caller may give the rest back
+  p->face = AB_TAKE(arena, abOverlapFace, nface);
+  p->edge = (int(*)[4])ab_arena_take(arena, sizeof(int[4]) * (size_t)p->edge_cap);
+  p->vert = AB_TAKE(arena, abVec3, p->vert_cap);
+  p->spare = AB_TAKE(arena, abVec3, p->vert_cap);
+  p->fresh = (int(*)[4])ab_arena_take(arena, sizeof(int[4]) * (size_t)p->edge_cap);
+  p->s = AB_TAKE(arena, double, p->vert_cap);
+  p->map = AB_TAKE(arena, int, p->vert_cap);
+  p->open = AB_TAKE(arena, int, nface);
+  p->crossing = AB_TAKE(arena, Crossing, 2 * p->edge_cap);
+  return p->face && p->edge && p->vert && p->spare && p->fresh && p->s && p->map && p->open &&
+         p->crossing;
+}
+
+static inline void grow(abVec3* low, abVec3* high, abVec3 x) {
+  low->x = x.x < low->x ? x.x : low->x, high->x = x.x > high->x ? x.x : high->x;
+  low->y = x.y < low->y ? x.y : low->y, high->y = x.y > high->y ? x.y : high->y;
+  low->z = x.z < low->z ? x.z : low->z, high->z = x.z > high->z ? x.z : high->z;
+}
+
+static void load(Piece* p, const abPolyhedron* S, abOwner owner) {
+  p->nvert = S->nvert, p->nedge = S->nedge;
+  p->low = v3(DBL_MAX, DBL_MAX, DBL_MAX), p->high = v3_neg(p->low);
+  for (int i = 0; i < S->nvert; i++) {
+    p->vert[i] = v3_sub(S->vert[i], S->centroid);
+    grow(&p->low, &p->high, p->vert[i]);
+  }
+  for (int i = 0; i < S->nedge; i++)
+    for (int k = 0; k < 4; k++) p->edge[i][k] = S->edge[i][k];
+  for (int f = 0; f < p->nface; f++) p->open[f] = -1;
+  for (int f = 0; f < S->nface; f++) {
+    p->face[f].normal = S->plane[f].n;
+    p->face[f].owner = owner;
+    p->face[f].source = f;
+  }
+}
+
+// Largest n . x over the bounds.
+static inline double reach(abVec3 low, abVec3 high, abVec3 n) {
+  return n.x * (n.x > 0 ? high.x : low.x) + n.y * (n.y > 0 ? high.y : low.y) +
+         n.z * (n.z > 0 ? high.z : low.z);
+}
+
+// The plane of `cap` touches the piece without cutting it: faces of the first body that lie in it
+// and look the same way belong to both.
+static void share_faces(Piece* p, abPlane plane, double noise, int cap) {
+  abOwner own = p->face[cap].owner;
+  int on = 0;
+  for (int i = 0; i < p->nvert; i++) on += p->map[i] = p->s[i] >= -noise;
+  if (on < 3) return;
+  // open[f] counts the edges of f that do not lie in the plane, starting from -1
+  for (int i = 0; i < p->nedge; i++) {
+    const int* e = p->edge[i];
+    if (p->map[e[0]] && p->map[e[1]]) continue;
+    p->open[e[2]]++, p->open[e[3]]++;
+  }
+  for (int i = 0; i < p->nedge; i++) {
+    const int* e = p->edge[i];
+    if (!(p->map[e[0]] && p->map[e[1]])) continue;
+    for (int k = 2; k < 4; k++) {
+      abOverlapFace* f = &p->face[e[k]];
+      if (p->open[e[k]] >= 0 || f->owner == own || v3_dot(f->normal, plane.n) <= 0.5) continue;
+      if (f->owner == AB_OWNER_B) f->source = p->face[cap].source;
+      f->owner = AB_OWNER_BOTH;
+    }
+  }
+  for (int i = 0; i < p->nedge; i++) p->open[p->edge[i][2]] = p->open[p->edge[i][3]] = -1;
+}
+
+typedef struct Knife {
+  Piece* p;
+  int cap, nvert, ncrossing, nfresh;
+} Knife;
+
+// The boundary of `face` crosses the plane at `vert`: join it to a crossing of the other kind, if
+// one waits.
+static inline void cross_face(Knife* k, int face, int vert, bool leaves) {
+  Piece* p = k->p;
+  int waiting = p->open[face];
+  if (waiting >= 0 && p->crossing[waiting].leaves != leaves) {
+    p->open[face] = p->crossing[waiting].next;
+    int from = leaves ? vert : p->crossing[waiting].vert;
+    int to = leaves ? p->crossing[waiting].vert : vert;
+    if (from == to) return;
+    int* e = p->fresh[k->nfresh++];
+    e[0] = from, e[1] = to, e[2] = face, e[3] = k->cap;
+    return;
+  }
+  p->crossing[k->ncrossing] = (Crossing){vert, waiting, leaves};
+  p->open[face] = k->ncrossing++;
+}
+
+// The vertex where the edge from `in` to `out` (outside) meets the plane.
+static inline int cut_edge(Knife* k, int in, int out, double noise) {
+  const Piece* p = k->p;
+  if (p->s[in] >= -noise) return p->map[in];
+  double t = p->s[in] / (p->s[in] - p->s[out]);
+  abVec3 a = p->vert[in], b = p->vert[out];
+  // from the nearer end, so that a vertex close to the plane hardly moves
+  abVec3 x = t <= 0.5 ? v3_lerp(a, b, t) : v3_lerp(b, a, p->s[out] / (p->s[out] - p->s[in]));
+  p->spare[k->nvert] = x;
+  return k->nvert++;
+}
+
+static Cut cut_edges(Piece* p, Knife* k, double noise) {
+  int nkept = 0;
+  for (int i = 0; i < p->nedge; i++) {
+    const int* e = p->edge[i];
+    int u = e[0], v = e[1], left = e[2], right = e[3], mu = p->map[u], mv = p->map[v];
+    if (mu < 0 && mv < 0) continue;
+    if (mu >= 0 && mv >= 0) {
+      int* keep = p->edge[nkept++];
+      keep[0] = mu, keep[1] = mv, keep[2] = left, keep[3] = right;
+      continue;
+    }
+    if (k->nvert == p->vert_cap || k->nfresh + 2 > p->edge_cap) return CUT_FULL;
+    bool leaves = mu >= 0;  // of the left face; the right face sees the edge reversed
+    int x = leaves ? cut_edge(k, u, v, noise) : cut_edge(k, v, u, noise);
+    if (x != (leaves ? mu : mv)) {
+      int* keep = p->edge[nkept++];
+      keep[0] = leaves ? mu : x, keep[1] = leaves ? x : mv, keep[2] = left, keep[3] = right;
+    }
+    cross_face(k, left, x, leaves);
+    cross_face(k, right, x, !leaves);
+  }
+  if (nkept + k->nfresh > p->edge_cap) return CUT_FULL;
+  for (int i = 0; i < k->nfresh; i++, nkept++)
+    for (int j = 0; j < 4; j++) p->edge[nkept][j] = p->fresh[i][j];
+  p->nedge = nkept;
+  return CUT_SOME;
+}
+
+// Cuts the piece with a plane; `cap` is the index of the face that this adds.
+static Cut cut(Piece* p, abPlane plane, double noise, int cap) {
+  double least = DBL_MAX, most = -DBL_MAX;
+  for (int i = 0; i < p->nvert; i++) {
+    double s = v3_dot(plane.n, p->vert[i]) - plane.d;
+    p->s[i] = s;
+    least = s < least ? s : least;
+    most = s > most ? s : most;
+  }
+  if (most <= noise) {
+    if (most >= -noise) share_faces(p, plane, noise, cap);
+    return CUT_NOTHING;
+  }
+  if (least >= -noise) return CUT_ALL;
+  Knife k = {p, cap, 0, 0, 0};
+  for (int i = 0; i < p->nvert; i++) {
+    bool inside = p->s[i] <= noise;
+    p->map[i] = inside ? k.nvert : -1;
+    if (inside) p->spare[k.nvert++] = p->vert[i];
+  }
+  Cut result = cut_edges(p, &k, noise);
+  if (result != CUT_SOME) return result;
+  abVec3* old = p->vert;
+  p->vert = p->spare, p->spare = old;
+  p->nvert = k.nvert;
+  p->low = p->high = p->vert[0];
+  for (int i = 1; i < p->nvert; i++) grow(&p->low, &p->high, p->vert[i]);
+  return p->nedge < 6 ? CUT_ALL : CUT_SOME;
+}
+
+// Area vectors, volume, centroid, areas; drops faces without edges. Returns false if nothing
+// thicker than the noise is left.
+static bool measure(Piece* p, abOverlap* out) {
+  abVec3 o = v3_scale(0.5, v3_add(p->low, p->high));
+  for (int f = 0; f < p->nface; f++) p->open[f] = -1;
+  for (int i = 0; i < p->nedge; i++) {
+    const int* e = p->edge[i];
+    abVec3 c = v3_scale(0.5, v3_cross(v3_sub(p->vert[e[0]], o), v3_sub(p->vert[e[1]], o)));
+    for (int k = 2; k < 4; k++) {
+      abOverlapFace* f = &p->face[e[k]];
+      if (p->open[e[k]] < 0) {
+        p->open[e[k]] = 0;
+        f->vert = e[0];
+        f->vector = v3_zero();
+      }
+      f->vector = k == 2 ? v3_add(f->vector, c) : v3_sub(f->vector, c);
+    }
+  }
+  double volume = 0;
+  abVec3 moment = v3_zero();
+  for (int i = 0; i < p->nedge; i++) {
+    const int* e = p->edge[i];
+    abVec3 a = v3_sub(p->vert[e[0]], o), b = v3_sub(p->vert[e[1]], o), c = v3_cross(a, b);
+    abVec3 l = v3_sub(p->vert[p->face[e[2]].vert], o), r = v3_sub(p->vert[p->face[e[3]].vert], o);
+    double wl = v3_dot(l, c), wr = v3_dot(r, c), w = wl - wr;
+    volume += w;
+    moment = v3_add(moment, v3_axpy(w, v3_add(a, b), v3_sub(v3_scale(wl, l), v3_scale(wr, r))));
+  }
+  volume /= 6;
+  int nface = 0;
+  for (int f = 0; f < p->nface; f++) {
+    if (p->open[f] < 0) continue;
+    abOverlapFace face = p->face[f];
+    face.area = v3_dot(face.vector, face.normal);
+    out->area[face.owner] += face.area;
+    out->area[0] += face.area;
+    p->open[f] = nface;
+    p->face[nface++] = face;
+  }
+  for (int i = 0; i < p->nedge; i++)
+    for (int k = 2; k < 4; k++) p->edge[i][k] = p->open[p->edge[i][k]];
+  p->nface = nface;
+  // A plate of thickness t has V = t * surface / 2.
+  if (!(volume > 0.5 * p->noise * out->area[0])) return false;
+  out->volume = volume;
+  abVec3 c = v3_axpy(1 / (24 * volume), moment, o);
+  // an average of the vertices: rounding must not throw it out of their bounds
+  out->centroid = v3(fmin(fmax(c.x, p->low.x), p->high.x), fmin(fmax(c.y, p->low.y), p->high.y),
+                     fmin(fmax(c.z, p->low.z), p->high.z));
+  return true;
+}
+
+// The planes of L (NULL: the half-space z <= 0) in the frame of the piece.
+typedef struct Planes {
+  int n;
+  abPlane* plane;
+  double* noise;
+} Planes;
+
+typedef struct Side {
+  const abPolyhedron* poly;
+  abPose pose;
+  abOwner owner;
+} Side;
+
+// Pose of L in the piece's frame. The quaternion of the relative turn is the identity exactly where
+// the two are equal, which products of matrices would miss: aligned stacks stay aligned.
+static abPose relative_pose(const Side* S, const Side* L, abVec3 origin) {
+  abQuat inverse = quat_conj(S->pose.q);
+  abVec3 p = quat_rotate(inverse, v3_sub(L->pose.p, S->pose.p));
+  return (abPose){v3_sub(p, origin), quat_unit(quat_mul(inverse, L->pose.q))};
+}
+
+// Bounds of L in the piece's frame against the piece's: the face directions of a box, and cheap.
+static bool bounds_apart(const Piece* p, const abPolyhedron* L, const abMat3* R, abVec3 x) {
+  abVec3 low = v3(DBL_MAX, DBL_MAX, DBL_MAX), high = v3_neg(low);
+  for (int i = 0; i < L->nvert; i++) grow(&low, &high, v3_add(x, m3_apply(R, L->vert[i])));
+  return low.x >= p->high.x || low.y >= p->high.y || low.z >= p->high.z || high.x <= p->low.x ||
+         high.y <= p->low.y || high.z <= p->low.z;
+}
+
+// Cuts with all planes, the one that removes the largest part of the bounds first.
+static Cut cut_all(Piece* p, const abPolyhedron* L, abPose rel, double size, abPlane* plane) {
+  int nplane = L ? L->nface : 1, first = 0, base = p->nface - nplane;
+  double most = -DBL_MAX;
+  abMat3 R = quat_matrix(rel.q);
+  if (L && bounds_apart(p, L, &R, rel.p)) return CUT_ALL;
+  for (int j = 0; j < nplane; j++) {
+    abPlane in = L ? L->plane[j] : (abPlane){{0, 0, 1}, 0};
+    abVec3 n = m3_apply(&R, in.n);
+    double shift = v3_dot(n, rel.p), d = in.d + shift;
+    // every term rounds once or twice at its own size
+    double noise = DBL_EPSILON * (2 * size + fabs(in.d) + fabs(shift));
+    double high = reach(p->low, p->high, n), low = -reach(p->low, p->high, v3_neg(n));
+    if (low >= d - noise) return CUT_ALL;
+    double removed = (high - d) / (high - low);
+    if (removed > most) most = removed, first = j;
+    plane[j] = (abPlane){n, d};
+    p->noise = noise > p->noise ? noise : p->noise;
+    p->face[base + j].normal = n;
+    p->face[base + j].area = noise;
+  }
+  for (int k = -1; k < nplane; k++) {
+    int j = k < 0 ? first : k;
+    if (k == first) continue;
+    double noise = p->face[base + j].area;
+    if (reach(p->low, p->high, plane[j].n) < plane[j].d - noise) continue;
+    Cut result = cut(p, plane[j], noise, base + j);
+    if (result == CUT_ALL || result == CUT_FULL) return result;
+  }
+  return CUT_SOME;
+}
+
+static bool finite_pose(abPose a) {
+  return isfinite(a.p.x + a.p.y + a.p.z + a.q.w + a.q.x + a.q.y + a.q.z);
+}
+
+abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B, abPose pose_b,
+                    abArena* arena, abOverlap* out) {
+  *out = (abOverlap){0};
+  Side a = {A, pose_a, AB_OWNER_A}, b = {B, pose_b, AB_OWNER_B};
+  if (!A && !B) return AB_ERROR_ARGUMENT;
+  if (!finite_pose(pose_a) || !finite_pose(pose_b)) return AB_ERROR_NUMERIC;
+  // cut the smaller body: its coordinates round least
+  bool b_smaller = !A || (B && B->radius < A->radius);
+  const Side *S = b_smaller ? &b : &a, *L = b_smaller ? &a : &b;
+  int nplane = L->poly ? L->poly->nface : 1;
+  abArenaMark mark = ab_arena_mark(arena);
+  Piece p = {.nface = S->poly->nface + nplane};
+  abPlane* plane = AB_TAKE(arena, abPlane, nplane);
+  if (!plane || !make_room(&p, S->poly, p.nface, arena)) return AB_ERROR_MEMORY;
+  load(&p, S->poly, S->owner);
+  for (int j = 0; j < nplane; j++) {
+    abOverlapFace* f = &p.face[S->poly->nface + j];
+    f->owner = L->owner;
+    f->source = j;
+  }
+  abPose rel = relative_pose(S, L, S->poly->centroid);
+  double size = 0.5 * v3_norm(v3_sub(p.high, p.low));
+  Cut result = cut_all(&p, L->poly, rel, size, plane);
+  if (result == CUT_FULL) return AB_ERROR_MEMORY;
+  if (result == CUT_ALL || !measure(&p, out)) {
+    ab_arena_release(arena, mark);
+    *out = (abOverlap){0};
+    return isfinite(size) ? AB_OK : AB_ERROR_NUMERIC;
+  }
+  out->contact = true;
+  out->nvert = p.nvert, out->nedge = p.nedge, out->nface = p.nface;
+  out->vert = p.vert, out->edge = (const int(*)[4])p.edge, out->face = p.face;
+  out->frame = (abPose){pose_apply(S->pose, S->poly->centroid), S->pose.q};
+  out->size = size, out->noise = p.noise;
+  return isfinite(out->volume) ? AB_OK : AB_ERROR_NUMERIC;
+}
+
+int ab_overlap_section(const abOverlap* o, abPlane plane, abVec3* point) {
+  int n = 0;
+  for (int i = 0; i < o->nedge; i++) {
+    abVec3 a = o->vert[o->edge[i][0]], b = o->vert[o->edge[i][1]];
+    double sa = v3_dot(plane.n, a) - plane.d, sb = v3_dot(plane.n, b) - plane.d;
+    if ((sa > 0) == (sb > 0)) continue;
+    point[n++] = v3_lerp(a, b, sa / (sa - sb));
+  }
+  return n;
+}

@@ -1,0 +1,249 @@
+// The contact patch of two overlapping bodies, after Hasegawa & Sato (2004) and Wakisaka & Sugihara
+// (2017), in one consistent convention.
+//
+// The overlap V has faces j with area vectors a_j (outward), each in the surface of A, of B, or of
+// both. The restitution normal, from B to A, is
+//
+//   n = norm( sum_B a_j - sum_A a_j ) = norm( sum_B a_j ) = norm( - sum_A a_j )
+//
+// since all a_j sum to zero; a face of both counts half to each. Of the two equal forms the one
+// with the smaller total area is used: a box on a floor then has the floor's normal exactly. For
+// the same reason a_j is taken along the plane's own normal, not along that of the computed
+// polygon, whose direction is uncertain by noise / width.
+//
+// Where the sum vanishes (|sum| < 1e-12 of the surface: one body inside the other, plates that
+// pierce each other symmetrically) there is no such normal. Then the last normal of the pair is
+// kept, and for a new pair it is the normal of the face through which one body leaves the other by
+// the shortest way.
+//
+// The contact plane passes through the barycentre p0 of V. The polygon is the projection of V on it
+// along n, i.e. the convex hull of its projected vertices, so each point of it has one thickness.
+// Its integrals need no quadrature. The thickness is represented by the affine field
+// h = h0 + hx x + hy y with the same volume and first moments: about p0
+//
+//   [ S   mx  my  ] [h0]   [V]        S, m.: moments of the polygon. The right-hand side is exact:
+//   [ mx  mxx mxy ] [hx] = [0]        p0 is the barycentre, so the thickness has no first moment.
+//   [ my  mxy myy ] [hy]   [0]
+//
+// About the area centroid c the system splits: mean thickness V/S, and slope g with C g = -V c, C
+// the central second moments. On the principal axes of C each slope is found by itself, and left at
+// 0 where the polygon is narrower than the rounding of its points.
+#include "collide/patch.h"
+
+#include <float.h>
+
+#include "math/rotation.h"
+
+// Below this fraction of the surface the area vectors cancel to rounding only.
+static const double NO_NORMAL = 1e-12;
+// A patch narrower than this fraction of the smaller body (half its diagonal) is a line, shorter, a
+// point. A body that rocks on an edge by 0.01 rad at a depth of 1e-4 of its size touches over a
+// strip of 1e-2: beyond that angle it is a line contact.
+static const double NARROW = 0.01;
+
+// Area vectors of one body's faces, along the planes' normals; half of those of both.
+static abVec3 owned_sum(const abOverlap* o, abOwner owner) {
+  abVec3 sum = v3_zero();
+  for (int i = 0; i < o->nface; i++) {
+    const abOverlapFace* f = &o->face[i];
+    if (!(f->owner & owner)) continue;
+    sum = v3_axpy(f->owner == AB_OWNER_BOTH ? 0.5 * f->area : f->area, f->normal, sum);
+  }
+  return sum;
+}
+
+// In the world.
+static abVec3 find_normal(const abOverlap* o, const abPatchHint* hint) {
+  bool use_b = o->area[AB_OWNER_B] <= o->area[AB_OWNER_A];
+  abVec3 sum = owned_sum(o, use_b ? AB_OWNER_B : AB_OWNER_A);
+  double length = v3_norm(sum);
+  if (length > NO_NORMAL * o->area[0])
+    return quat_rotate(o->frame.q, v3_scale((use_b ? 1 : -1) / length, sum));
+  if (hint->normal) return *hint->normal;
+  double depth;
+  return ab_least_penetration(hint->A, hint->pose_a, hint->B, hint->pose_b, &depth);
+}
+
+// Tangents that turn no more than they must since the last step: t1 is carried by the smallest
+// rotation from the last normal to this one. A new pair takes the fixed rule of v3_tangents.
+static void find_tangents(abVec3 n, const abPatchHint* hint, abVec3* t1, abVec3* t2) {
+  if (!hint->t1 || !hint->normal || v3_dot(*hint->normal, n) < -0.5) {
+    v3_tangents(n, t1, t2);
+    return;
+  }
+  // R x = x + a x x + a x (a x x) / (1 + c), a = n0 x n, c = n0 . n
+  abVec3 a = v3_cross(*hint->normal, n);
+  double c = v3_dot(*hint->normal, n);
+  abVec3 ax = v3_cross(a, *hint->t1);
+  abVec3 t = v3_axpy(1 / (1 + c), v3_cross(a, ax), v3_add(*hint->t1, ax));
+  *t1 = v3_unit(v3_axpy(-v3_dot(n, t), n, t));
+  *t2 = v3_cross(n, *t1);
+}
+
+static inline bool before(abVec2 a, abVec2 b) { return a.x < b.x || (a.x == b.x && a.y < b.y); }
+
+static void sort_points(int n, abVec2* p) {
+  // insertion below a handful, else halves merged by heap order: no recursion, no allocation
+  if (n <= 24) {
+    for (int i = 1; i < n; i++) {
+      abVec2 x = p[i];
+      int j = i;
+      for (; j > 0 && before(x, p[j - 1]); j--) p[j] = p[j - 1];
+      p[j] = x;
+    }
+    return;
+  }
+  for (int start = n / 2 - 1, end = n; end > 1;) {
+    abVec2 x;
+    if (start >= 0)
+      x = p[start];
+    else
+      x = p[--end], p[end] = p[0];
+    int i = start >= 0 ? start-- : 0;
+    for (int child; (child = 2 * i + 1) < end; i = child) {
+      if (child + 1 < end && before(p[child], p[child + 1])) child++;
+      if (!before(x, p[child])) break;
+      p[i] = p[child];
+    }
+    p[i] = x;
+  }
+}
+
+int ab_hull2(int n, abVec2* p, abVec2* hull) {
+  if (n < 1) return 0;
+  sort_points(n, p);
+  double width = p[n - 1].x - p[0].x, low = p[0].y, high = p[0].y;
+  for (int i = 1; i < n; i++) low = fmin(low, p[i].y), high = fmax(high, p[i].y);
+  double size = fmax(width, high - low);
+  // A corner must stand out by more than the rounding of the cross product, and, so that two copies
+  // of one corner leave one, of the coordinates.
+  double flat = 16 * DBL_EPSILON * size * size;
+  int m = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    int floor = m + 1;
+    for (int i = pass ? n - 2 : 0; pass ? i >= 0 : i < n; i += pass ? -1 : 1) {
+      while (m > floor - pass &&
+             v2_cross(v2_sub(hull[m - 1], hull[m - 2]), v2_sub(p[i], hull[m - 2])) <= flat)
+        m--;
+      hull[m++] = p[i];
+    }
+  }
+  m--;  // the first point again
+  // the two extreme points are kept by the passes; one may be a copy
+  while (m > 2 && v2_cross(v2_sub(hull[m - 1], hull[m - 2]), v2_sub(hull[0], hull[m - 2])) <= flat)
+    m--;
+  return m < 1 ? 1 : m;
+}
+
+static void moments(abPatch* p) {
+  for (int i = 0; i < p->nvert; i++) {
+    abVec2 a = p->polygon[i], b = p->polygon[i + 1 < p->nvert ? i + 1 : 0];
+    double c = v2_cross(a, b);
+    p->area += c / 2;
+    p->mx += c * (a.x + b.x) / 6;
+    p->my += c * (a.y + b.y) / 6;
+    p->mxx += c * (a.x * a.x + a.x * b.x + b.x * b.x) / 12;
+    p->myy += c * (a.y * a.y + a.y * b.y + b.y * b.y) / 12;
+    p->mxy += c * (2 * a.x * a.y + a.x * b.y + b.x * a.y + 2 * b.x * b.y) / 24;
+  }
+}
+
+// Extents along the principal axes (of the rectangle with the same second moments), the kind, and
+// the affine thickness.
+static void thickness_and_kind(const abOverlap* o, abPatch* p) {
+  double narrow = NARROW * o->size;
+  if (!(p->area > 0)) {  // a line or a point to rounding
+    double longest = 0;
+    for (int i = 1; i < p->nvert; i++)
+      longest = fmax(longest, v2_norm(v2_sub(p->polygon[i], p->polygon[0])));
+    p->kind = longest > narrow ? AB_PATCH_LINE : AB_PATCH_POINT;
+    p->area = p->mx = p->my = p->mxx = p->mxy = p->myy = 0;
+    return;
+  }
+  double cx = p->mx / p->area, cy = p->my / p->area;
+  double xx = p->mxx - p->mx * cx, xy = p->mxy - p->mx * cy, yy = p->myy - p->my * cy;
+  // principal axis u of the larger moment; half-angle by the stable form of atan2
+  double angle = 0.5 * atan2(2 * xy, xx - yy), ux = cos(angle), uy = sin(angle);
+  double mean = 0.5 * (xx + yy), spread = hypot(0.5 * (xx - yy), xy);
+  double big = mean + spread;
+  // the small one as the variance across u: not as a difference of two large numbers
+  double small = 0;
+  for (int i = 0; i < p->nvert; i++) {
+    abVec2 a = p->polygon[i], b = p->polygon[i + 1 < p->nvert ? i + 1 : 0];
+    double ya = ux * (a.y - cy) - uy * (a.x - cx), yb = ux * (b.y - cy) - uy * (b.x - cx);
+    small += v2_cross(v2(a.x - cx, a.y - cy), v2(b.x - cx, b.y - cy)) *
+             (ya * ya + ya * yb + yb * yb) / 12;
+  }
+  double length = sqrt(12 * big / p->area), width = sqrt(12 * fmax(small, 0) / p->area);
+  p->kind = width > narrow ? AB_PATCH_SURFACE : length > narrow ? AB_PATCH_LINE : AB_PATCH_POINT;
+  double noise = 16 * (o->noise + DBL_EPSILON * length);
+  double gu = length > noise ? -p->volume * (cx * ux + cy * uy) / big : 0;
+  double gw = width > noise ? -p->volume * (cy * ux - cx * uy) / small : 0;
+  p->hx = gu * ux - gw * uy;
+  p->hy = gu * uy + gw * ux;
+  p->h0 = p->volume / p->area - p->hx * cx - p->hy * cy;
+}
+
+// Projects points of the overlap's frame on the plane of the patch.
+static void project(const abOverlap* o, const abPatch* p, int n, const abVec3* x, abVec2* out) {
+  abQuat inverse = quat_conj(o->frame.q);
+  abVec3 t1 = quat_rotate(inverse, p->t1), t2 = quat_rotate(inverse, p->t2);
+  for (int i = 0; i < n; i++) {
+    abVec3 r = v3_sub(x[i], o->centroid);
+    out[i] = v2(v3_dot(t1, r), v3_dot(t2, r));
+  }
+}
+
+abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scratch,
+                       int polygon_cap, abVec2* polygon, abPatch* p) {
+  *p = (abPatch){.volume = o->volume, .polygon = polygon};
+  abArenaMark mark = ab_arena_mark(scratch);
+  abVec2* point = AB_TAKE(scratch, abVec2, 3 * o->nvert);
+  if (!point) return AB_ERROR_MEMORY;
+  abVec2* hull = point + o->nvert;
+  p->center = pose_apply(o->frame, o->centroid);
+  p->normal = find_normal(o, hint);
+  find_tangents(p->normal, hint, &p->t1, &p->t2);
+  project(o, p, o->nvert, o->vert, point);
+  p->nvert = ab_hull2(o->nvert, point, hull);
+  if (p->nvert > polygon_cap) p->nvert = polygon_cap;
+  for (int i = 0; i < p->nvert; i++) polygon[i] = hull[i];
+  ab_arena_release(scratch, mark);
+  moments(p);
+  thickness_and_kind(o, p);
+  p->depth = ab_overlap_thickness(o, quat_rotate(quat_conj(o->frame.q), p->normal), scratch);
+  return p->depth >= 0 ? AB_OK : AB_ERROR_MEMORY;
+}
+
+int ab_patch_section(const abOverlap* o, const abPatch* patch, abArena* scratch, abVec2* polygon) {
+  abArenaMark mark = ab_arena_mark(scratch);
+  abVec3* cut = AB_TAKE(scratch, abVec3, o->nedge);
+  abVec2* point = AB_TAKE(scratch, abVec2, o->nedge);
+  abVec2* hull = AB_TAKE(scratch, abVec2, 2 * o->nedge);
+  int n = -1;
+  if (cut && point && hull) {
+    abVec3 normal = quat_rotate(quat_conj(o->frame.q), patch->normal);
+    int ncut = ab_overlap_section(o, (abPlane){normal, v3_dot(normal, o->centroid)}, cut);
+    project(o, patch, ncut, cut, point);
+    n = ab_hull2(ncut, point, hull);
+    for (int i = 0; i < n; i++) polygon[i] = hull[i];
+  }
+  ab_arena_release(scratch, mark);
+  return n;
+}
+
+// Q = [S 1, -[m x]; [m x], tr(M) 1 - M] with m, M the first and second moments in space, because
+// -[r x]^2 = r.r 1 - r r^T.
+void ab_patch_Q(const abPatch* p, abMat6* Q) {
+  abVec3 m = v3_add(v3_scale(p->mx, p->t1), v3_scale(p->my, p->t2));
+  abMat3 skew = m3_skew(m);
+  double a[3] = {p->t1.x, p->t1.y, p->t1.z}, b[3] = {p->t2.x, p->t2.y, p->t2.z};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      double M = p->mxx * a[i] * a[j] + p->mxy * (a[i] * b[j] + b[i] * a[j]) + p->myy * b[i] * b[j];
+      Q->m[i][j] = i == j ? p->area : 0;
+      Q->m[i][j + 3] = -skew.m[i][j];
+      Q->m[i + 3][j] = skew.m[i][j];
+      Q->m[i + 3][j + 3] = (i == j ? p->mxx + p->myy : 0) - M;
+    }
+}

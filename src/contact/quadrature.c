@@ -1,0 +1,87 @@
+// Integrals over the contact polygon.
+//
+// The rule: a fan of triangles from the area's centroid c. On each triangle of area A the rule
+//
+//   integral f = A ( 1/20 sum f(vertices) + 2/15 sum f(edge midpoints) + 9/20 f(centroid) )
+//
+// is exact for cubics and has positive weights only. Points shared by neighbouring triangles are
+// merged: with A_i the triangle on the edge from vertex i to i + 1,
+//
+//   vertex i                (A_{i-1} + A_i) / 20        edge midpoint i     2 A_i / 15
+//   spoke midpoint i    2 (A_{i-1} + A_i) / 15          triangle centroid i 9 A_i / 20
+//   c                               sum A_i / 20
+//
+// 4 n + 1 points. That the vertices are among them makes tipping exact (a body turns about the
+// polygon's border, not about a point inside it); that the weights are positive keeps every energy
+// summed over the points convex; that cubics are exact makes the sum equal to the closed forms
+// below wherever pressure (degree 1) times slip (1) times lever (1) is not cut off anywhere.
+//
+// Moments: the triangle (0, a, b) with barycentric coordinates p (of a) and q (of b) has
+// integral p^i q^j = 2A i! j! / (i + j + 2)!, and x = p a_x + q b_x.
+#include "contact/quadrature.h"
+
+#include <math.h>
+
+#include "math/vec.h"
+
+static abVec2 area_centroid(int n, const abVec2* p) {
+  double area2 = 0;
+  abVec2 sum = v2(0, 0);
+  for (int i = 0; i < n; i++) {
+    // relative to a vertex: no cancellation when the polygon is far from the origin
+    abVec2 a = v2_sub(p[i], p[0]), b = v2_sub(p[i + 1 < n ? i + 1 : 0], p[0]);
+    double c = v2_cross(a, b);
+    area2 += c;
+    sum = v2_add(sum, v2_scale(c, v2_add(a, b)));
+  }
+  if (area2 > 0) return v2_add(p[0], v2_scale(1 / (3 * area2), sum));
+  sum = v2(0, 0);
+  for (int i = 0; i < n; i++) sum = v2_add(sum, p[i]);
+  return v2_scale(1.0 / n, sum);
+}
+
+void ab_quadrature_polygon(int n, const abVec2* p, double* x, double* y, double* w) {
+  abVec2 c = area_centroid(n, p);
+  int last = 4 * n;
+  x[last] = c.x, y[last] = c.y, w[last] = 0;
+  for (int i = 0; i < n; i++) x[i] = p[i].x, y[i] = p[i].y, w[i] = w[n + i] = 0;
+  for (int i = 0; i < n; i++) {
+    int j = i + 1 < n ? i + 1 : 0;
+    // a fan from a point inside a convex polygon has no negative triangle but by rounding
+    double A = fmax(0, 0.5 * v2_cross(v2_sub(p[i], c), v2_sub(p[j], c)));
+    w[i] += A / 20, w[j] += A / 20;
+    w[n + i] += A * (2.0 / 15), w[n + j] += A * (2.0 / 15);
+    x[n + i] = 0.5 * (p[i].x + c.x), y[n + i] = 0.5 * (p[i].y + c.y);
+    x[2 * n + i] = 0.5 * (p[i].x + p[j].x), y[2 * n + i] = 0.5 * (p[i].y + p[j].y);
+    w[2 * n + i] = A * (2.0 / 15);
+    x[3 * n + i] = (p[i].x + p[j].x + c.x) / 3, y[3 * n + i] = (p[i].y + p[j].y + c.y) / 3;
+    w[3 * n + i] = A * (9.0 / 20);
+    w[last] += A / 20;
+  }
+}
+
+// sum over the edges of the triangles (0, a, b)
+void ab_polygon_moments(int n, const abVec2* p, abPolygonMoments* moments) {
+  double m[10] = {0};
+  for (int i = 0; i < n; i++) {
+    abVec2 a = p[i], b = p[i + 1 < n ? i + 1 : 0];
+    double d = v2_cross(a, b);
+    double axx = a.x * a.x, ayy = a.y * a.y, bxx = b.x * b.x, byy = b.y * b.y;
+    double mix = a.x * b.y + b.x * a.y;
+    m[AB_M_1] += d;
+    m[AB_M_X] += d * (a.x + b.x);
+    m[AB_M_Y] += d * (a.y + b.y);
+    m[AB_M_XX] += d * (axx + a.x * b.x + bxx);
+    m[AB_M_YY] += d * (ayy + a.y * b.y + byy);
+    m[AB_M_XY] += d * (2 * a.x * a.y + mix + 2 * b.x * b.y);
+    m[AB_M_XXX] += d * (a.x + b.x) * (axx + bxx);
+    m[AB_M_YYY] += d * (a.y + b.y) * (ayy + byy);
+    m[AB_M_XXY] += d * (3 * (axx * a.y + bxx * b.y) + a.x * (mix + b.x * a.y) +
+                        b.x * (mix + a.x * b.y));
+    m[AB_M_XYY] += d * (3 * (a.x * ayy + b.x * byy) + a.y * (mix + a.x * b.y) +
+                        b.y * (mix + b.x * a.y));
+  }
+  static const double scale[10] = {1.0 / 2,  1.0 / 6,  1.0 / 6,  1.0 / 12, 1.0 / 24,
+                                   1.0 / 12, 1.0 / 20, 1.0 / 60, 1.0 / 60, 1.0 / 20};
+  for (int k = 0; k < 10; k++) moments->m[k] = scale[k] * m[k];
+}

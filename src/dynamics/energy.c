@@ -1,0 +1,62 @@
+// Energy and momentum of the state that ab_kinematics was last called for. Armature counts as
+// kinetic energy of the joint's rotor; a rotor carries no momentum of the world.
+#include <abut/abut.h>
+
+#include "dynamics/trees.h"
+
+// Rotation vector of the quaternion of a ball or free joint.
+static abVec3 rotation_vector(abQuat q) {
+  if (q.w < 0) q = (abQuat){-q.w, -q.x, -q.y, -q.z};
+  abVec3 u = v3(q.x, q.y, q.z);
+  double s = v3_norm(u);
+  return v3_scale(s > 0 ? 2 * atan2(s, q.w) / s : 2, u);
+}
+
+// Squared distance of a joint from where its spring is relaxed.
+static double spring_stretch2(const abModel* model, const abData* data, const abJoint* joint) {
+  const double *q = data->q + joint->q0, *q0 = model->q0 + joint->q0;
+  double sum = 0;
+  if (joint->type == AB_JOINT_HINGE || joint->type == AB_JOINT_SLIDE) {
+    sum = (q[0] - joint->springref) * (q[0] - joint->springref);
+  } else {
+    if (joint->type == AB_JOINT_FREE) {
+      for (int i = 0; i < 3; i++) sum += (q[i] - q0[i]) * (q[i] - q0[i]);
+      q += 3, q0 += 3;
+    }
+    abQuat now = quat_unit((abQuat){q[0], q[1], q[2], q[3]});
+    abQuat rest = joint->type == AB_JOINT_FREE ? quat_unit((abQuat){q0[0], q0[1], q0[2], q0[3]})
+                                               : quat_identity();
+    sum += v3_norm2(rotation_vector(quat_mul(quat_conj(rest), now)));
+  }
+  return sum;
+}
+
+abEnergy ab_energy(const abModel* model, const abData* data) {
+  abEnergy e = {0, 0, 0};
+  for (int b = 1; b < model->nbody; b++) {
+    const abBody* body = &model->body[b];
+    if (body->mover < 0) continue;
+    abTwist t = data->twist[b];
+    abVec3 L = m3_apply(&data->inertia[b], t.ang);
+    e.kinetic += 0.5 * (body->mass * v3_norm2(t.lin) + v3_dot(t.ang, L));
+    if (body->gravity) e.gravity -= body->mass * v3_dot(model->gravity, data->com[b]);
+  }
+  for (int i = 0; i < model->nv; i++)
+    e.kinetic += 0.5 * model->dof_armature[i] * data->v[i] * data->v[i];
+  for (int j = 0; j < model->njoint; j++)
+    if (model->joint[j].stiffness > 0)
+      e.spring += 0.5 * model->joint[j].stiffness * spring_stretch2(model, data, &model->joint[j]);
+  return e;
+}
+
+abWrench ab_momentum(const abModel* model, const abData* data) {
+  abWrench sum = wrench_zero();
+  for (int b = 1; b < model->nbody; b++) {
+    if (model->body[b].mover < 0) continue;
+    abVec3 p = v3_scale(model->body[b].mass, data->twist[b].lin);
+    abVec3 spin = m3_apply(&data->inertia[b], data->twist[b].ang);
+    sum.force = v3_add(sum.force, p);
+    sum.torque = v3_add(sum.torque, v3_add(spin, v3_cross(data->com[b], p)));
+  }
+  return sum;
+}

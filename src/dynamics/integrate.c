@@ -1,0 +1,78 @@
+// From the velocities at the end of a step to the coordinates there.
+//
+// A free body's centre of mass moves by h v, its frame's origin by
+// h v - (R_new - R_old) com_local, written as a difference so that a body at rest keeps its
+// coordinates bit for bit. Its spin follows rotate.c: v_solved holds the angular velocity at the
+// old orientation, L = I(R_old) w is the momentum the step ends with, and the new angular velocity
+// is I(R_new)^-1 L.
+//
+// RK4: the smooth motion is known from ab_free_motion (q_smooth, v_free); what contact added, dv =
+// v_solved - v_free, moves the body on from there by h dv, and its angular part is carried to the
+// new orientation as the momentum I(R_old) dw that it is.
+#include "dynamics/integrate.h"
+
+#include "dynamics/rotate.h"
+#include "dynamics/trees.h"
+
+static void write_quat(abQuat a, double* q) { q[0] = a.w, q[1] = a.x, q[2] = a.y, q[3] = a.z; }
+
+// Coordinates of a free joint whose body's centre of mass, at offset c from the frame's origin,
+// moved by `shift` while the body turned to q_new.
+static void move_free(double* q, abVec3 shift, abQuat q_old, abQuat q_new, abVec3 c) {
+  abVec3 d = v3_sub(shift, ab_turn_difference(q_old, q_new, c));
+  q[0] += d.x, q[1] += d.y, q[2] += d.z;
+  write_quat(q_new, q + 3);
+}
+
+static void free_body(const abModel* model, abData* data, const abMover* mover, abTwist end) {
+  int b = mover->body0;
+  const abBody* body = &model->body[b];
+  double* q = data->q + model->joint[body->joint0].q0;
+  abSpin spin = {data->pose[b].q, end.ang, body->inertia_q, body->inertia};
+  spin = ab_spin_free(spin, data->h);
+  end.ang = spin.w;
+  move_free(q, v3_scale(data->h, end.lin), data->pose[b].q, spin.q,
+            v3_sub(data->com[b], data->pose[b].p));
+  twist_to_array(end, data->v + mover->dof0);
+}
+
+static void free_body_rk4(const abModel* model, abData* data, const abMover* mover, abTwist end) {
+  int b = mover->body0;
+  const abBody* body = &model->body[b];
+  int q0 = model->joint[body->joint0].q0;
+  double *q = data->q + q0, *smooth = data->trees->q_smooth + q0;
+  for (int i = 0; i < 7; i++) q[i] = smooth[i];
+  abTwist free = twist_from_array(data->v_free + mover->dof0), dv = twist_sub(end, free);
+  if (v3_norm2(dv.lin) > 0 || v3_norm2(dv.ang) > 0) {
+    abQuat q_old = {q[3], q[4], q[5], q[6]}, q_new = ab_turn(q_old, v3_scale(data->h, dv.ang));
+    move_free(q, v3_scale(data->h, dv.lin), q_old, q_new, quat_rotate(q_old, body->com));
+    abVec3 L = m3_apply(&data->inertia[b], dv.ang);
+    abVec3 w = ab_spin_velocity(quat_mul(q_new, body->inertia_q), body->inertia, L);
+    end.ang = v3_add(free.ang, w);
+  }
+  twist_to_array(end, data->v + mover->dof0);
+}
+
+static void free_body_cayley(const abModel* model, abData* data, const abMover* mover,
+                             abTwist end) {
+  int b = mover->body0;
+  double* q = data->q + model->joint[model->body[b].joint0].q0;
+  abQuat q_new = ab_turn_cayley(data->pose[b].q, v3_scale(data->h, end.ang));
+  move_free(q, v3_scale(data->h, end.lin), data->pose[b].q, q_new,
+            v3_sub(data->com[b], data->pose[b].p));
+  twist_to_array(end, data->v + mover->dof0);
+}
+
+void ab_integrate(const abModel* model, abData* data, const double* v_solved,
+                  const abTwist* twist_end) {
+  for (int m = 0; m < model->nmover; m++) {
+    const abMover* mover = &model->mover[m];
+    if (mover->jointed) continue;
+    if (twist_end)
+      free_body_cayley(model, data, mover, twist_end[mover->body0]);
+    else if (model->integrator == AB_RK4)
+      free_body_rk4(model, data, mover, twist_from_array(v_solved + mover->dof0));
+    else
+      free_body(model, data, mover, twist_from_array(v_solved + mover->dof0));
+  }
+}

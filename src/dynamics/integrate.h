@@ -1,0 +1,14 @@
+// From the velocities at the end of a step to the coordinates there.
+#ifndef ABUT_DYNAMICS_INTEGRATE_H
+#define ABUT_DYNAMICS_INTEGRATE_H
+
+#include <abut/data.h>
+
+// v_solved: generalised velocities at the end of the step, v_free + what contact added, expressed
+// at the old configuration. twist_end: NULL, or the bodies' twists from a contact model that moves
+// bodies (then free bodies go x += h v, R <- Cay(h w) R, v = twist_end). Changes data->q and
+// data->v only.
+void ab_integrate(const abModel* model, abData* data, const double* v_solved,
+                  const abTwist* twist_end);
+
+#endif

@@ -1,0 +1,106 @@
+// Forward kinematics: coordinates and velocities -> poses and twists.
+//
+// As MJCF defines it: a body starts at its pose in the parent's frame, then its joints act in
+// order. A slide moves the frame along its axis by q - ref; a hinge or ball turns it about its
+// anchor by q - ref (ball: by its quaternion); a free joint replaces the pose. Later joints'
+// anchors and axes are carried along by earlier ones. The twist runs along: at each joint it is
+// moved to the anchor and the joint's own velocity is added.
+#include "dynamics/kinematics.h"
+
+#include <float.h>
+
+#include "dynamics/trees.h"
+
+// The quaternion of a state at unit length. One that is a unit to rounding is taken as it is, so
+// that a body at rest has the very same pose in every step.
+static abQuat state_quat(const double* q) {
+  abQuat a = {q[0], q[1], q[2], q[3]};
+  double n2 = a.w * a.w + a.x * a.x + a.y * a.y + a.z * a.z;
+  return fabs(n2 - 1) <= 8 * DBL_EPSILON ? a : quat_unit(a);
+}
+
+// One joint: moves the body frame *pose and the twist, which is taken at *at.
+static void move_by_joint(const abData* data, const abJoint* joint, abPose* pose, abTwist* twist,
+                          abVec3* at) {
+  const double *q = data->q + joint->q0, *v = data->v + joint->v0;
+  abLink* link = &data->trees->link[joint - data->trees->model->joint];
+  abVec3 anchor = pose_apply(*pose, joint->pos), axis = quat_rotate(pose->q, joint->axis);
+  link->axis = axis;
+  *twist = twist_move(*twist, v3_sub(anchor, *at));
+  if (joint->type == AB_JOINT_SLIDE) {
+    abVec3 shift = v3_scale(q[0] - joint->ref, axis);
+    pose->p = v3_add(pose->p, shift);
+    *twist = twist_move(*twist, shift);
+    anchor = v3_add(anchor, shift);
+    twist->lin = v3_axpy(v[0], axis, twist->lin);
+  } else {
+    bool ball = joint->type == AB_JOINT_BALL;
+    abQuat turn = ball ? state_quat(q) : quat_from_rotvec(v3_scale(q[0] - joint->ref, joint->axis));
+    pose->q = quat_mul(pose->q, turn);
+    pose->p = v3_sub(anchor, quat_rotate(pose->q, joint->pos));
+    if (ball) link->R = quat_matrix(pose->q);
+    abVec3 spin = ball ? m3_apply(&link->R, v3(v[0], v[1], v[2])) : v3_scale(v[0], axis);
+    twist->ang = v3_add(twist->ang, spin);
+  }
+  *at = link->point = anchor;
+}
+
+static void body_from_free_joint(const abModel* model, abData* data, int b) {
+  const abBody* body = &model->body[b];
+  const double *q = data->q + model->joint[body->joint0].q0, *v = data->v + body->dof0;
+  data->pose[b] = (abPose){v3(q[0], q[1], q[2]), state_quat(q + 3)};
+  data->twist[b] = twist_from_array(v);
+}
+
+static void body_from_parent(const abModel* model, abData* data, int b) {
+  const abBody* body = &model->body[b];
+  int parent = body->parent;
+  abPose pose = pose_mul(data->pose[parent], body->pose);
+  abTwist twist = data->twist[parent];
+  abVec3 at = data->com[parent];
+  for (int j = body->joint0; j < body->joint0 + body->njoint; j++)
+    move_by_joint(data, &model->joint[j], &pose, &twist, &at);
+  // products of many rotations leave the unit sphere by rounding only
+  pose.q = quat_unit(pose.q);
+  data->pose[b] = pose;
+  abVec3 com = pose_apply(pose, body->com);
+  data->twist[b] = twist_move(twist, v3_sub(com, at));
+}
+
+static void body_inertia(const abBody* body, abData* data, int b) {
+  abMat3 axes = quat_matrix(quat_mul(data->pose[b].q, body->inertia_q));
+  abVec3 J = body->inertia, inverse = v3_zero();
+  if (body->mover >= 0)
+    inverse = v3(J.x > 0 ? 1 / J.x : 0, J.y > 0 ? 1 / J.y : 0, J.z > 0 ? 1 / J.z : 0);
+  data->inertia[b] = m3_congruent_diag(&axes, J);
+  data->inv_inertia[b] = m3_congruent_diag(&axes, inverse);
+}
+
+void ab_kinematics_bodies(const abModel* model, abData* data) {
+  for (int b = 0; b < model->nbody; b++) {
+    const abBody* body = &model->body[b];
+    if (b == 0) {
+      data->pose[0] = pose_identity();
+      data->twist[0] = twist_zero();
+    } else if (body->njoint > 0 && model->joint[body->joint0].type == AB_JOINT_FREE) {
+      body_from_free_joint(model, data, b);
+    } else {
+      body_from_parent(model, data, b);
+    }
+    data->R[b] = quat_matrix(data->pose[b].q);
+    data->com[b] = v3_add(data->pose[b].p, m3_apply(&data->R[b], body->com));
+    if (body->njoint > 0 && model->joint[body->joint0].type == AB_JOINT_FREE)
+      data->trees->link[body->joint0].point = data->com[b];
+    body_inertia(body, data, b);
+  }
+}
+
+void ab_kinematics_geoms(const abModel* model, abData* data) {
+  for (int g = 0; g < model->ngeom; g++)
+    data->geom_pose[g] = pose_mul(data->pose[model->geom[g].body], model->geom[g].pose);
+}
+
+void ab_kinematics(const abModel* model, abData* data) {
+  ab_kinematics_bodies(model, data);
+  ab_kinematics_geoms(model, data);
+}

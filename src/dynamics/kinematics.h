@@ -1,0 +1,15 @@
+// From coordinates and velocities to the motion of every body.
+#ifndef ABUT_DYNAMICS_KINEMATICS_H
+#define ABUT_DYNAMICS_KINEMATICS_H
+
+#include <abut/data.h>
+
+// q, v -> pose, R, com, twist, inertia, inv_inertia, geom_pose; also the joints' anchors and axes
+// in data->trees.
+void ab_kinematics(const abModel* model, abData* data);
+// The same without the geoms.
+void ab_kinematics_bodies(const abModel* model, abData* data);
+// The geoms alone, from an up-to-date data->pose.
+void ab_kinematics_geoms(const abModel* model, abData* data);
+
+#endif

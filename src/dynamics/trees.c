@@ -1,0 +1,103 @@
+// Making abTrees: the links' order and all the memory the dynamics needs while stepping.
+#include "dynamics/trees.h"
+
+#include "base/alloc.h"
+#include "dynamics/free_motion.h"
+
+static int joint_dofs(abJointType type) {
+  return type == AB_JOINT_FREE ? 6 : type == AB_JOINT_BALL ? 3 : 1;
+}
+
+// An upper limit of the bounds a joint can have: two ends of its range, friction per velocity.
+static int joint_bounds(const abJoint* joint) {
+  int ends = !joint->limited || joint->type == AB_JOINT_FREE ? 0
+             : joint->type == AB_JOINT_BALL                  ? 1
+                                                             : 2;
+  return ends + (joint->frictionloss > 0 ? joint_dofs(joint->type) : 0);
+}
+
+// Called once with base NULL to learn the size, once to place the arrays behind the struct.
+static size_t place_arrays(const abModel* m, abTrees* t, char* base) {
+  size_t used = 0;
+  int nblock = 0, nbound = m->nactuator;
+  for (int j = 0; j < m->njoint; j++) {
+    int n = joint_dofs(m->joint[j].type);
+    nblock += n * n;
+    nbound += joint_bounds(&m->joint[j]);
+  }
+#define PLACE(field, count)                                          \
+  do {                                                               \
+    used = (used + 63) & ~(size_t)63;                                \
+    if (base) t->field = (void*)(base + used);                       \
+    used += sizeof(*t->field) * (size_t)((count) > 0 ? (count) : 1); \
+  } while (0)
+  PLACE(mover_of_body, m->nbody);
+  PLACE(link_of_body, m->nbody);
+  PLACE(mass, m->nbody);
+  PLACE(inv_mass, m->nbody);
+  PLACE(link, m->njoint);
+  PLACE(omega, m->njoint);
+  PLACE(S, m->nv);
+  PLACE(U, m->nv);
+  PLACE(tau, m->nv);
+  PLACE(velocity, m->nv);
+  PLACE(extra, nblock);
+  PLACE(Dinv, nblock);
+  PLACE(bound, nbound);
+  PLACE(bound0, 2 * m->nmover);
+  PLACE(push, m->njoint);
+  PLACE(pull, m->njoint);
+  PLACE(u, m->nv);
+  PLACE(composite, m->njoint);
+  PLACE(q_smooth, m->nq);
+#undef PLACE
+  return used;
+}
+
+static void connect_links(const abModel* model, abTrees* t) {
+  for (int b = 0; b < model->nbody; b++) {
+    const abBody* body = &model->body[b];
+    const abBody* weld = &model->body[body->weld];
+    t->mover_of_body[b] = body->mover;
+    t->mass[b] = body->mass;
+    t->inv_mass[b] = body->mover >= 0 && body->mass > 0 ? 1 / body->mass : 0;
+    t->link_of_body[b] = body->mover < 0 ? -1 : weld->joint0 + weld->njoint - 1;
+  }
+  int block = 0;
+  for (int j = 0; j < model->njoint; j++) {
+    const abJoint* joint = &model->joint[j];
+    const abBody* body = &model->body[joint->body];
+    int n = joint_dofs(joint->type);
+    int parent = j > body->joint0 ? j - 1 : t->link_of_body[body->parent];
+    t->link[j] = (abLink){
+        .parent = parent, .body = joint->body, .ndof = n, .dof = joint->v0, .block = block};
+    block += n * n;
+  }
+}
+
+static void place_bounds(const abModel* model, abTrees* t) {
+  int n = 0;
+  for (int m = 0; m < model->nmover; m++) {
+    t->bound0[2 * m] = t->bound0[2 * m + 1] = n;
+    for (int j = 0; j < model->njoint; j++)
+      if (model->body[model->joint[j].body].mover == m) n += joint_bounds(&model->joint[j]);
+    for (int a = 0; a < model->nactuator; a++)
+      if (model->body[model->joint[model->actuator[a].joint].body].mover == m) n++;
+  }
+}
+
+abStatus ab_trees_create(const abModel* model, abTrees** out) {
+  size_t header = (sizeof(abTrees) + 63) & ~(size_t)63;
+  size_t bytes = header + place_arrays(model, NULL, NULL);
+  char* block = ab_alloc_zero(bytes);
+  *out = (abTrees*)block;
+  if (!block) return AB_ERROR_MEMORY;
+  place_arrays(model, *out, block + header);
+  (*out)->model = model;
+  (*out)->bytes = bytes;
+  connect_links(model, *out);
+  place_bounds(model, *out);
+  return AB_OK;
+}
+
+void ab_trees_free(abTrees* trees) { ab_free(trees); }
