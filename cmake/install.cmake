@@ -2,7 +2,9 @@
 include(CMakePackageConfigHelpers)
 install(TARGETS abut abut_shared
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS abut_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET abut_cli)
+  install(TARGETS abut_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(DIRECTORY include/abut DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # abut.pc finds its prefix from where it lies, so that the tree can be moved.
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

@@ -20,7 +20,7 @@ typedef enum abShapeType {
   AB_CAPSULE,    // size.x = radius, size.y = half length of the axis, along z
   AB_CYLINDER,   // size.x = radius, size.y = half length, along z
   AB_ELLIPSOID,  // size = radii
-  AB_MESH        // the convex polyhedron
+  AB_MESH        // the convex polyhedron poly; size is zero
 } abShapeType;
 
 // A convex polyhedron with polygonal faces; no two faces that share an edge are coplanar.
@@ -74,8 +74,10 @@ typedef struct abBody {
   abVec3 com;        // centre of mass in the body frame
   abQuat inertia_q;  // principal axes in the body frame
   abVec3 inertia;    // principal moments about the centre of mass
-  const abShape*
-      hull;      // convex hull of all its geoms in the body frame; NULL if it has none or a plane
+  // Convex hull, in the body frame, of the geoms that can collide; NULL if there are none or one is
+  // a plane, and for a world of several geoms. A single geom whose frame is the body's is its own
+  // hull, with its type; otherwise the type is AB_MESH, smooth geoms by their tessellations.
+  const abShape* hull;
   bool gravity;  // false: gravity does not act (gravcomp = 1)
 } abBody;
 
@@ -111,7 +113,8 @@ typedef struct abGeom {
 } abGeom;
 
 // A mesh asset as it is drawn; contact uses the hull, which is shape.poly of the geoms that name
-// it.
+// it. Vertices stay where the file has them, but for scale and reference frame: unlike in MuJoCo,
+// they are not moved to the centre of mass, so a geom's pose is the one the scene gives it.
 typedef struct abMesh {
   const char* name;
   const char* file;
@@ -159,8 +162,9 @@ typedef struct abPairRule {
 typedef struct abMover {
   int body0, nbody;  // consecutive bodies (some may be welded to their parents)
   int dof0, ndof;
-  bool jointed;  // false: a single free body, dofs = velocity of the centre of mass, angular
-                 // velocity
+  // false: a single free body (its joint without stiffness, damping, armature and friction loss),
+  // dofs = velocity of the centre of mass, angular velocity
+  bool jointed;
 } abMover;
 
 typedef struct abSetting {

@@ -111,7 +111,7 @@ typedef struct abSceneOption {
   double timestep;
   abIntegrator integrator;
   const char* contact;  // NULL: the default model
-  double tessellation;  // bound on the relative volume error of tessellated smooth shapes
+  double tessellation;  // bound on the relative volume error of tessellated smooth shapes (0.02)
   double boundmass, boundinertia, settotalmass;
   bool balanceinertia;
 } abSceneOption;
@@ -119,6 +119,8 @@ typedef struct abSceneOption {
 AB_API abScene* ab_scene_create(void);
 AB_API void ab_scene_free(abScene* scene);
 AB_API abSceneOption* ab_scene_option(abScene* scene);  // to be changed in place
+// A copy of the text that lives as long as the scene: for the strings of abSceneOption.
+AB_API const char* ab_scene_string(abScene* scene, const char* text);
 AB_API abBodyDef ab_body_def(void);
 AB_API abJointDef ab_joint_def(void);
 AB_API abGeomDef ab_geom_def(void);
@@ -137,6 +139,12 @@ AB_API int ab_scene_add_exclude(abScene* scene, int body1, int body2, abError* e
 AB_API abStatus ab_scene_set(abScene* scene, const char* name, double value,
                              abError* error);  // a contact parameter
 
+// Indices of what was added so far, -1 if the name is unknown.
+AB_API int ab_scene_find_body(const abScene* scene, const char* name);
+AB_API int ab_scene_find_joint(const abScene* scene, const char* name);
+AB_API int ab_scene_find_geom(const abScene* scene, const char* name);
+AB_API int ab_scene_find_mesh(const abScene* scene, const char* name);
+
 // Things a file asked for that are not honoured but do not change the motion: each named once, with
 // its line.
 typedef struct abNotes {
@@ -145,7 +153,9 @@ typedef struct abNotes {
 } abNotes;
 AB_API void ab_notes_free(abNotes* notes);
 
-// The compiled model, or NULL with the error filled in. Free with ab_model_free.
+// The compiled model, or NULL with the error filled in. Free with ab_model_free. Bodies are put in
+// depth-first order (children in the order they were added), joints and geoms in the order of their
+// bodies; a scene added in that order keeps its indices. Keyframes are given in the compiled order.
 AB_API abModel* ab_scene_compile(const abScene* scene, abError* error);
 // A scene from an MJCF or URDF file (told apart by the root element); notes may be NULL.
 AB_API abScene* ab_scene_load(const char* path, abNotes* notes, abError* error);

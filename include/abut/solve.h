@@ -97,6 +97,63 @@ AB_API size_t ab_lcp_workspace(int n);
 // w: n values or NULL. With regularisation, w belongs to the regularised matrix.
 AB_API abSolveResult ab_lcp(const abLcpDef* def, double* z, double* w, void* workspace);
 
+// ---- Convex quadratic program: minimise x . H x / 2 + g . x (qp.c)
+// -------------------------------- subject to a_k . x = b_k for the first nequal rows of A and a_k
+// . x >= b_k for the others. H must be symmetric and positive semidefinite. value: the objective.
+// residual: the largest violation of the optimality conditions (stationarity, feasibility, sign of
+// multipliers, complementarity) of the balanced problem, relative to the larger of 1, x and the
+// multipliers.
+typedef struct abQpDef {
+  int nvar, nrow, nequal;
+  const double* h;  // nvar x nvar
+  const double* g;  // nvar
+  const double* a;  // by rows: a[row * nvar + variable]
+  const double* b;  // nrow
+  double
+      regularisation;  // used where H is singular, relative to its balanced diagonal; default 1e-8
+  double tolerance;    // largest residual that counts as solved, default 1e-9
+  int max_iteration;
+} abQpDef;
+
+AB_API size_t ab_qp_workspace(int nvar, int nrow);
+// multiplier (nrow, or NULL): H x + g = A^T multiplier, >= 0 for the inequalities.
+AB_API abSolveResult ab_qp(const abQpDef* def, double* x, double* multiplier, void* workspace);
+
+// ---- Mixed complementarity problem (mcp.c)
+// -------------------------------------------------------- Find x with lower <= x <= upper such
+// that for every i
+//     x_i = lower_i and F_i >= 0,   or   lower_i < x_i < upper_i and F_i = 0,   or   x_i = upper_i
+//     and F_i <= 0.
+// residual: the natural residual, the largest |x_i - clamp(x_i - F_i)| in balanced units (below).
+// value: the merit function, half the squared Fischer-Burmeister residual.
+//
+// F_i and x_i are measured in units f_scale[i] and x_scale[i], which the caller knows best; without
+// them the solver takes units that balance the Jacobian at the start.
+typedef bool (*abMcpFunction)(void* context, const double* x, double* f, double* jacobian);
+
+typedef struct abMcpDef {
+  int n;
+  // Writes F(x) and, where `jacobian` is not NULL, dF_i/dx_j to jacobian[i * n + j]. Returns false
+  // where F is not defined; the solver then tries a shorter step.
+  abMcpFunction evaluate;
+  void* context;
+  const double* lower;    // n, may be -INFINITY; NULL: all -INFINITY
+  const double* upper;    // n, may be INFINITY; NULL: all INFINITY
+  const double* x_scale;  // n, > 0, or NULL
+  const double* f_scale;  // n, > 0, or NULL
+  double tolerance;       // largest residual that counts as solved, default 1e-10
+  int max_iteration;      // Newton steps in all, default 400
+  bool direct;            // Newton from the start only, none of the fallbacks
+} abMcpDef;
+
+AB_API size_t ab_mcp_workspace(int n);
+// x holds the start and receives the solution.
+AB_API abSolveResult ab_mcp(const abMcpDef* def, double* x, void* workspace);
+// Compares the Jacobian at x with central differences. Returns the largest difference of an entry,
+// relative to the largest entry of its row in balanced units; about 1e-9 for a right Jacobian of a
+// smooth F, of order 1 for a wrong one. INFINITY where F cannot be evaluated.
+AB_API double ab_mcp_check_jacobian(const abMcpDef* def, const double* x, void* workspace);
+
 #ifdef __cplusplus
 }
 #endif

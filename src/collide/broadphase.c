@@ -91,6 +91,11 @@ static double reach(const abModel* model, const abData* data, int geom) {
   return h * (v3_norm(t.lin) + radius * v3_norm(t.ang) + 2 * h * v3_norm(model->gravity));
 }
 
+// How near non-overlapping pairs must be for the model to want them.
+static double contact_margin(const abModel* model, const abData* data) {
+  return data->contact->margin * v3_norm(model->gravity) * data->h * data->h;
+}
+
 static abBox roomy_box(const abModel* model, const abData* data, int geom, abBox tight) {
   abVec3 size = v3_sub(tight.high, tight.low);
   double room = ROOM * fmax(size.x, fmax(size.y, size.z));
@@ -104,6 +109,7 @@ static abBox roomy_box(const abModel* model, const abData* data, int geom, abBox
 // Brings all boxes up to date; returns how many geoms have a new roomy box (listed in mover_list).
 static int update_boxes(const abModel* model, const abData* data, struct abBroadphase* b) {
   bool ahead = data->contact->geometry == AB_GEOMETRY_PAIR;
+  double margin = contact_margin(model, data);
   int nmoved = 0;
   for (int i = 0; i < b->ngeom; i++) {
     b->moved[i] = false;
@@ -111,7 +117,7 @@ static int update_boxes(const abModel* model, const abData* data, struct abBroad
     if (b->in_tree[i] && model->body[model->geom[i].body].mover < 0) continue;  // fixed for good
     abBox* t = &b->tight[i];
     ab_shape_aabb(&model->geom[i].shape, &data->geom_pose[i], &t->low, &t->high);
-    double r = model->geom[i].margin + (ahead ? reach(model, data, i) : 0);
+    double r = model->geom[i].margin + (ahead ? reach(model, data, i) : 0.5 * margin);
     if (r > 0) *t = grow(*t, v3(r, r, r));
     if (b->in_tree[i]) {
       if (box_holds(&b->tree.node[i].box, t)) continue;
@@ -172,23 +178,24 @@ static bool update_list(const abModel* model, struct abBroadphase* b, int nmoved
   return ab_sort_keys(scratch, n, (uint64_t*)(void*)next->base);
 }
 
-static bool reaches_plane(const abPose* plane, const abBox* box) {
+static bool reaches_plane(const abPose* plane, const abBox* box, double margin) {
   abVec3 n = quat_rotate(plane->q, v3(0, 0, 1));
   abVec3 deepest = v3(n.x > 0 ? box->low.x : box->high.x, n.y > 0 ? box->low.y : box->high.y,
                       n.z > 0 ? box->low.z : box->high.z);
-  return v3_dot(n, v3_sub(deepest, plane->p)) <= 0;
+  return v3_dot(n, v3_sub(deepest, plane->p)) <= margin;
 }
 
 // Keys of all candidates, unsorted where planes are concerned.
 static int collect(const abModel* model, const abData* data, const struct abBroadphase* b,
                    uint64_t* key) {
   const uint64_t* list = (const uint64_t*)(void*)b->list[b->now].base;
+  double margin = contact_margin(model, data);
   int n = 0;
   for (int i = 0; i < b->nkey; i++)
     if (box_meets(&b->tight[list[i] >> 32], &b->tight[list[i] & 0xffffffffu])) key[n++] = list[i];
   for (int k = 0; k < b->nplane; k++)
     for (int i = 0; i < b->ngeom; i++)
-      if (b->in_tree[i] && reaches_plane(&data->geom_pose[b->plane[k]], &b->tight[i]) &&
+      if (b->in_tree[i] && reaches_plane(&data->geom_pose[b->plane[k]], &b->tight[i], margin) &&
           ab_may_collide(model, i, b->plane[k]))
         key[n++] = pair_key(i, b->plane[k]);
   return n;

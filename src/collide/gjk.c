@@ -114,10 +114,15 @@ static bool on_triangle(abVec3 p, abVec3 q, abVec3 r, double w[3]) {
   abVec3 n = v3_cross(v3_sub(q, p), v3_sub(r, p));
   double nn = v3_norm2(n);
   if (!(nn > 0)) return false;
-  w[0] = v3_dot(n, v3_cross(q, r)) / nn;
-  w[1] = v3_dot(n, v3_cross(r, p)) / nn;
-  w[2] = v3_dot(n, v3_cross(p, q)) / nn;
-  return w[0] > 0 && w[1] > 0 && w[2] > 0;
+  w[0] = v3_dot(n, v3_cross(q, r));
+  w[1] = v3_dot(n, v3_cross(r, p));
+  w[2] = v3_dot(n, v3_cross(p, q));
+  if (!(w[0] > 0 && w[1] > 0 && w[2] > 0)) return false;
+  // In slivers the three are off by more than their sum is: made to add up to one, they still name
+  // a point of the triangle.
+  double sum = w[0] + w[1] + w[2];
+  for (int i = 0; i < 3; i++) w[i] /= sum;
+  return true;
 }
 
 static bool in_tetrahedron(const abVec3 p[4], double w[4]) {

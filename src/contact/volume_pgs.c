@@ -30,8 +30,8 @@ static const abParam param[] = {
      "change of an impulse in a sweep, relative to the largest weight times step, at which a step "
      "counts as solved"},
     {"sweeps", 200, "1", "most sweeps of a step"},
-    {"rate", 0.2, "1", "part of the overlap that is to vanish in one step (k h)"},
-    {"r_normal", 0.1, "1", "regularisation along the normal: rest depth is r_normal g h^2 / rate"},
+    {"rate", 0.05, "1", "part of the overlap that is to vanish in one step (k h)"},
+    {"r_normal", 0.03, "1", "regularisation along the normal: rest depth is r_normal g h^2 / rate"},
     {"r_tangent", 1e-4, "1", "regularisation of sticking: creep is r_tangent F h / m"},
     {"pyramid", 8, "1", "edges of the friction pyramid"},
     {"variant", 0, "0|1|2", "0 repaired, 1 clip (as printed), 2 nnls"},

@@ -33,8 +33,8 @@ enum { P_TOLERANCE, P_RATE, P_R_NORMAL, P_R_TANGENT, P_PYRAMID, P_VARIANT, P_LAM
 static const abParam param[] = {
     {"tolerance", 1e-8, "1",
      "residual of the complementarity problem at which a step counts as solved"},
-    {"rate", 0.2, "1", "part of the overlap that is to vanish in one step (k h)"},
-    {"r_normal", 0.1, "1", "regularisation along the normal: rest depth is r_normal g h^2 / rate"},
+    {"rate", 0.05, "1", "part of the overlap that is to vanish in one step (k h)"},
+    {"r_normal", 0.03, "1", "regularisation along the normal: rest depth is r_normal g h^2 / rate"},
     {"r_tangent", 1e-4, "1", "regularisation of sticking: creep is r_tangent F h / m"},
     {"pyramid", 8, "1", "edges of the friction pyramid"},
     {"variant", 0, "0|1", "0 repaired, 1 as printed"},

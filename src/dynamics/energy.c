@@ -4,14 +4,6 @@
 
 #include "dynamics/trees.h"
 
-// Rotation vector of the quaternion of a ball or free joint.
-static abVec3 rotation_vector(abQuat q) {
-  if (q.w < 0) q = (abQuat){-q.w, -q.x, -q.y, -q.z};
-  abVec3 u = v3(q.x, q.y, q.z);
-  double s = v3_norm(u);
-  return v3_scale(s > 0 ? 2 * atan2(s, q.w) / s : 2, u);
-}
-
 // Squared distance of a joint from where its spring is relaxed.
 static double spring_stretch2(const abModel* model, const abData* data, const abJoint* joint) {
   const double *q = data->q + joint->q0, *q0 = model->q0 + joint->q0;
@@ -26,7 +18,7 @@ static double spring_stretch2(const abModel* model, const abData* data, const ab
     abQuat now = quat_unit((abQuat){q[0], q[1], q[2], q[3]});
     abQuat rest = joint->type == AB_JOINT_FREE ? quat_unit((abQuat){q0[0], q0[1], q0[2], q0[3]})
                                                : quat_identity();
-    sum += v3_norm2(rotation_vector(quat_mul(quat_conj(rest), now)));
+    sum += v3_norm2(ab_rotation_vector(quat_mul(quat_conj(rest), now)));
   }
   return sum;
 }

@@ -5,16 +5,18 @@
 // spin happens in ab_integrate, which keeps the angular momentum.
 //
 // Joint trees: the articulated-body algorithm (tree_solve.c) with the joints' forces
-// (joint_force.c) and their limits, friction and force ranges (bound.c).
+// (joint_force.c) and their limits, friction and force ranges (bound.c). With RK4 the smooth motion
+// comes from rk4.c, and limits and friction act on its result.
 #include "dynamics/free_motion.h"
 
+#include "dynamics/kinematics.h"
 #include "dynamics/rk4.h"
 #include "dynamics/trees.h"
 
 static void free_body(const abModel* model, abData* data, const abMover* mover) {
   int b = mover->body0;
   const abBody* body = &model->body[b];
-  abWrench load = data->applied[b];
+  abWrench load = wrench_add(data->applied[b], data->trees->link[body->joint0].bias);
   if (body->gravity) load.force = v3_axpy(body->mass, model->gravity, load.force);
   if (model->integrator == AB_RK4) {
     ab_rk4_free_body(model, data, mover, load);
@@ -26,12 +28,36 @@ static void free_body(const abModel* model, abData* data, const abMover* mover) 
   twist_to_array(t, data->v_free + mover->dof0);
 }
 
+static bool has_trees(const abModel* model) {
+  for (int m = 0; m < model->nmover; m++)
+    if (model->mover[m].jointed) return true;
+  return false;
+}
+
 void ab_free_motion(const abModel* model, abData* data) {
+  bool rk4 = model->integrator == AB_RK4;
+  if (rk4 && has_trees(model)) {
+    // without memory the step ends in values that are not numbers, and is reported as broken
+    if (!ab_rk4_trees(model, data))
+      for (int i = 0; i < model->nv; i++) data->trees->v_smooth[i] = NAN;
+    ab_kinematics_bodies(model, data);
+  }
+  for (int m = 0; m < model->nmover; m++) {
+    const abMover* mover = &model->mover[m];
+    if (!mover->jointed) {
+      data->trees->link[model->body[mover->body0].joint0].bias = wrench_zero();
+      continue;
+    }
+    ab_tree_state(model, data, mover);
+    ab_joint_forces(model, data, m, !rk4);
+    ab_bounds_begin(model, data, m);
+  }
+  ab_actuators(model, data, !rk4);
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
     if (!mover->jointed)
       free_body(model, data, mover);
     else
-      for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) data->v_free[i] = data->v[i];
+      ab_bounds_solve(data, m, !rk4, rk4 ? data->trees->v_smooth : data->v, data->v_free);
   }
 }

@@ -9,6 +9,9 @@
 // RK4: the smooth motion is known from ab_free_motion (q_smooth, v_free); what contact added, dv =
 // v_solved - v_free, moves the body on from there by h dv, and its angular part is carried to the
 // new orientation as the momentum I(R_old) dw that it is.
+//
+// Joint trees: q moves by h times the velocity at the end of the step (semi-implicit Euler), or on
+// from q_smooth by h (v_solved - v_smooth) (RK4).
 #include "dynamics/integrate.h"
 
 #include "dynamics/rotate.h"
@@ -63,12 +66,52 @@ static void free_body_cayley(const abModel* model, abData* data, const abMover* 
   twist_to_array(end, data->v + mover->dof0);
 }
 
+// Coordinates of one joint, moved on by the velocities dv (its own) over h.
+static void move_joint(const abModel* model, double* q_all, const double* dv, int j, double h) {
+  const abJoint* joint = &model->joint[j];
+  double* q = q_all + joint->q0;
+  if (joint->type == AB_JOINT_FREE) {
+    abTwist t = twist_from_array(dv);
+    abQuat q_old = quat_unit((abQuat){q[3], q[4], q[5], q[6]});
+    abQuat q_new = ab_turn(q_old, v3_scale(h, t.ang));
+    abVec3 c = quat_rotate(q_old, model->body[joint->body].com);
+    move_free(q, v3_scale(h, t.lin), q_old, q_new, c);
+  } else if (joint->type == AB_JOINT_BALL) {
+    abQuat now = {q[0], q[1], q[2], q[3]};
+    write_quat(ab_turn(now, quat_rotate(now, v3(h * dv[0], h * dv[1], h * dv[2]))), q);
+  } else {
+    q[0] += h * dv[0];
+  }
+}
+
+static void tree(const abModel* model, abData* data, int m, const double* v_solved) {
+  const abMover* mover = &model->mover[m];
+  abTreeRange range = tree_range(model, mover);
+  abTrees* t = data->trees;
+  bool rk4 = model->integrator == AB_RK4;
+  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) data->v[i] = v_solved[i];
+  ab_bounds_release(data, m, data->v);
+  for (int j = range.joint0; j < range.joint1; j++) {
+    const abLink* link = &t->link[j];
+    int nq = link->ndof == 6 ? 7 : link->ndof == 3 ? 4 : 1, q0 = model->joint[j].q0;
+    double dv[6];
+    bool moves = false;
+    for (int k = 0; k < link->ndof; k++) {
+      dv[k] = data->v[link->dof + k] - (rk4 ? t->v_smooth[link->dof + k] : 0);
+      moves = moves || dv[k] != 0;
+    }
+    for (int i = q0; rk4 && i < q0 + nq; i++) data->q[i] = t->q_smooth[i];
+    if (moves) move_joint(model, data->q, dv, j, data->h);
+  }
+}
+
 void ab_integrate(const abModel* model, abData* data, const double* v_solved,
                   const abTwist* twist_end) {
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
-    if (mover->jointed) continue;
-    if (twist_end)
+    if (mover->jointed)
+      tree(model, data, m, v_solved);
+    else if (twist_end)
       free_body_cayley(model, data, mover, twist_end[mover->body0]);
     else if (model->integrator == AB_RK4)
       free_body_rk4(model, data, mover, twist_from_array(v_solved + mover->dof0));

@@ -1,9 +1,27 @@
+// How impulses change motion.
+//
+// Free bodies: dv = P / m, dw = I^-1 L, from inv_mass and inv_inertia.
+//
+// Joint trees: through the articulated inertias that ab_free_motion left behind (tree_solve.c), so
+// that armature, implicit joint terms and active bounds are part of what an impulse meets; the
+// response is the inverse of exactly the matrix that ab_response_inertia writes out.
+//
+//   apply     the impulse is passed up to the root, each joint on the way giving way, and the
+//             velocity changes down all links: O(links).
+//   block     between two bodies on the same link it is the link's omega moved to the two centres
+//             of mass. Else let k be the nearest common ancestor of their links: an impulse on b
+//             acts on k as T_b^T f, k answers with omega_k, and a takes T_a of that, where T is the
+//             product of N X over the links below k: O(depth), and no memory.
+//   inertia   composite rigid bodies (Walker & Orin 1982).
+//
+// apply and inertia use scratch of the mover: one call per mover at a time. The others only read.
 #include "dynamics/response.h"
 
 #include "dynamics/trees.h"
 
 void ab_response_update(const abModel* model, abData* data) {
-  const abTrees* t = data->trees;
+  abTrees* t = data->trees;
+  t->com = data->com;
   data->response = (abResponse){.nbody = model->nbody,
                                 .nmover = model->nmover,
                                 .ndof = model->nv,
@@ -14,35 +32,139 @@ void ab_response_update(const abModel* model, abData* data) {
                                 .inertia = data->inertia,
                                 .inv_inertia = data->inv_inertia,
                                 .tree = t};
+  for (int m = 0; m < model->nmover; m++)
+    if (model->mover[m].jointed) ab_tree_omega(t, m);
 }
 
-static const abMover* free_mover(const abResponse* r, int body) {
-  int m = r->mover_of_body[body];
-  return m >= 0 && !r->mover[m].jointed ? &r->mover[m] : NULL;
+static bool is_free(const abResponse* r, int body) {
+  return !r->mover[r->mover_of_body[body]].jointed;
+}
+
+// From the point of a body's link to its centre of mass.
+static abVec3 offset(const abTrees* t, int body) {
+  return v3_sub(t->com[body], t->link[t->link_of_body[body]].point);
 }
 
 abTwist ab_response_twist(const abResponse* r, const double* v, int body) {
-  const abMover* mover = free_mover(r, body);
-  if (mover) return twist_from_array(v + mover->dof0);
-  return twist_zero();
+  int m = r->mover_of_body[body];
+  if (m < 0) return twist_zero();
+  if (is_free(r, body)) return twist_from_array(v + r->mover[m].dof0);
+  const abTrees* t = r->tree;
+  abTwist sum = twist_zero();
+  for (int j = t->link_of_body[body]; j >= 0; j = t->link[j].parent) {
+    const abLink* link = &t->link[j];
+    double own[6] = {0};
+    for (int k = 0; k < link->ndof; k++)
+      for (int i = 0; i < 6; i++) own[i] += t->S[link->dof + k][i] * v[link->dof + k];
+    sum = twist_add(sum, twist_move(twist_from_array(own), v3_sub(t->com[body], link->point)));
+  }
+  return sum;
 }
 
 void ab_response_apply(const abResponse* r, int body, abWrench impulse, double* v) {
-  const abMover* mover = free_mover(r, body);
-  if (!mover) return;
+  int m = r->mover_of_body[body];
+  if (m < 0) return;
+  if (!is_free(r, body)) {
+    const abTrees* t = r->tree;
+    ab_tree_push(t, m, t->link_of_body[body], wrench_move(impulse, v3_neg(offset(t, body))), v);
+    return;
+  }
   abVec3 lin = v3_scale(r->inv_mass[body], impulse.force);
   abVec3 ang = m3_apply(&r->inv_inertia[body], impulse.torque);
-  double* u = v + mover->dof0;
+  double* u = v + r->mover[m].dof0;
   u[0] += lin.x, u[1] += lin.y, u[2] += lin.z;
   u[3] += ang.x, u[4] += ang.y, u[5] += ang.z;
 }
 
+// The twist at the centre of mass by that at the link's point: [1 -[d]x; 0 1].
+static abMat6 to_centre(abVec3 d) {
+  abMat6 X = m6_zero();
+  abMat3 s = m3_skew(d);
+  for (int i = 0; i < 6; i++) X.m[i][i] = 1;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) X.m[i][3 + j] = -s.m[i][j];
+  return X;
+}
+
+// A W B^T
+static void congruent(const abMat6* A, const abMat6* W, const abMat6* B, abMat6* out) {
+  for (int i = 0; i < 6; i++) {
+    double row[6];
+    for (int j = 0; j < 6; j++) {
+      row[j] = 0;
+      for (int k = 0; k < 6; k++) row[j] += A->m[i][k] * W->m[k][j];
+    }
+    m6_apply(B, row, out->m[i]);
+  }
+}
+
+static void tree_block(const abTrees* t, int a, int b, abMat6* block) {
+  int ja = t->link_of_body[a], jb = t->link_of_body[b];
+  abMat6 A = to_centre(offset(t, a)), B = to_centre(offset(t, b));
+  while (ja != jb) {
+    // parents have smaller numbers, so the larger one is the one to climb
+    if (ja > jb) {
+      ab_tree_pass(t, ja, &A);
+      ja = t->link[ja].parent;
+    } else {
+      ab_tree_pass(t, jb, &B);
+      jb = t->link[jb].parent;
+    }
+  }
+  if (ja >= 0)
+    congruent(&A, &t->omega[ja], &B, block);
+  else
+    *block = m6_zero();
+}
+
 void ab_response_block(const abResponse* r, int a, int b, abMat6* block) {
+  int m = r->mover_of_body[a];
   *block = m6_zero();
-  if (a != b || !free_mover(r, a)) return;
+  if (m < 0 || m != r->mover_of_body[b]) return;
+  if (!is_free(r, a)) {
+    tree_block(r->tree, a, b, block);
+    return;
+  }
   for (int i = 0; i < 3; i++) {
     block->m[i][i] = r->inv_mass[a];
     for (int j = 0; j < 3; j++) block->m[3 + i][3 + j] = r->inv_inertia[a].m[i][j];
+  }
+}
+
+// Own block of a joint: S^T I S, armature and implicit terms, active bounds.
+static void inertia_diagonal(const abTrees* t, int joint, const double F[6][6], int n, double* M) {
+  const abLink* link = &t->link[joint];
+  for (int k = 0; k < link->ndof; k++)
+    for (int l = 0; l < link->ndof; l++) {
+      double* m = &M[k * n + l];
+      *m = t->extra[link->block + k * link->ndof + l];
+      for (int i = 0; i < 6; i++) *m += t->S[link->dof + k][i] * F[l][i];
+      for (int b = link->bound; b >= 0; b = t->bound[b].next)
+        if (t->bound[b].state == AB_BOUND_INSIDE)
+          *m += t->bound[b].weight * t->bound[b].s[k] * t->bound[b].s[l];
+    }
+}
+
+// Column block of a joint: the wrench of its composite body, carried up to the root.
+static void inertia_column(const abTrees* t, int joint, const abMover* mover, double* M) {
+  const abLink* link = &t->link[joint];
+  int n = mover->ndof, c = link->dof - mover->dof0;
+  double F[6][6] = {{0}};
+  for (int l = 0; l < link->ndof; l++)
+    wrench_to_array(inertia6_apply(&t->composite[joint], twist_from_array(t->S[link->dof + l])),
+                    F[l]);
+  inertia_diagonal(t, joint, (const double(*)[6])F, n, M + c * n + c);
+  for (int j = joint; t->link[j].parent >= 0; j = t->link[j].parent) {
+    const abLink* up = &t->link[t->link[j].parent];
+    for (int l = 0; l < link->ndof; l++) {
+      wrench_to_array(wrench_move(wrench_from_array(F[l]), v3_neg(t->link[j].r)), F[l]);
+      for (int k = 0; k < up->ndof; k++) {
+        double s = 0;
+        for (int i = 0; i < 6; i++) s += t->S[up->dof + k][i] * F[l][i];
+        M[(up->dof - mover->dof0 + k) * n + c + l] = s;
+        M[(c + l) * n + up->dof - mover->dof0 + k] = s;
+      }
+    }
   }
 }
 
@@ -50,7 +172,18 @@ void ab_response_inertia(const abResponse* r, int m, double* M) {
   const abMover* mover = &r->mover[m];
   int n = mover->ndof, b = mover->body0;
   for (int i = 0; i < n * n; i++) M[i] = 0;
-  if (mover->jointed) return;
+  if (mover->jointed) {
+    const abTrees* t = r->tree;
+    abTreeRange range = tree_range(t->model, mover);
+    for (int j = range.joint0; j < range.joint1; j++) t->composite[j] = t->link[j].rigid;
+    for (int j = range.joint1 - 1; j >= range.joint0; j--) {
+      if (t->link[j].parent < 0) continue;
+      abInertia6 I = ab_inertia6_shift(&t->composite[j], t->link[j].r);
+      ab_inertia6_add(&t->composite[t->link[j].parent], &I);
+    }
+    for (int j = range.joint0; j < range.joint1; j++) inertia_column(t, j, mover, M);
+    return;
+  }
   for (int i = 0; i < 3; i++) {
     M[i * 7] = r->mass[b];
     for (int j = 0; j < 3; j++) M[(3 + i) * 6 + 3 + j] = r->inertia[b].m[i][j];
@@ -58,7 +191,19 @@ void ab_response_inertia(const abResponse* r, int m, double* M) {
 }
 
 void ab_response_jacobian(const abResponse* r, int body, double* J) {
-  const abMover* mover = free_mover(r, body);
-  if (!mover) return;
-  for (int i = 0; i < 36; i++) J[i] = i % 7 == 0 ? 1 : 0;
+  int m = r->mover_of_body[body];
+  if (m < 0) return;
+  int n = r->mover[m].ndof;
+  for (int i = 0; i < 6 * n; i++) J[i] = !r->mover[m].jointed && i % 7 == 0 ? 1 : 0;
+  if (!r->mover[m].jointed) return;
+  const abTrees* t = r->tree;
+  for (int j = t->link_of_body[body]; j >= 0; j = t->link[j].parent) {
+    const abLink* link = &t->link[j];
+    for (int k = 0; k < link->ndof; k++) {
+      abTwist own = twist_from_array(t->S[link->dof + k]);
+      double x[6];
+      twist_to_array(twist_move(own, v3_sub(t->com[body], link->point)), x);
+      for (int i = 0; i < 6; i++) J[i * n + link->dof - r->mover[m].dof0 + k] = x[i];
+    }
+  }
 }

@@ -5,12 +5,18 @@
 // integrated, Q' = (0, w) Q / 2 with w = I(Q)^-1 L(t). The angular momentum is therefore kept to
 // rounding, and |w| is bounded by |L| over the smallest moment, whatever the step.
 //
-// The quaternion is integrated as four numbers and brought back to unit length at the end; w
-// depends on its direction only, so that this does not cost an order.
+// Joint trees: coordinates and velocities together, all forces as they are at each stage (nothing
+// implicit, so that stiff dampers need small steps). Limits and friction are not smooth; they act
+// on the result (bound.c).
+//
+// Quaternions are integrated as four numbers and brought back to unit length at the end; the
+// motion depends on their direction only, so that this does not cost an order.
 #include "dynamics/rk4.h"
 
-#include <float.h>
+#include <string.h>
 
+#include "base/arena.h"
+#include "dynamics/kinematics.h"
 #include "dynamics/rotate.h"
 #include "dynamics/trees.h"
 
@@ -62,4 +68,114 @@ void ab_rk4_free_body(const abModel* model, abData* data, const abMover* mover, 
                  ? ab_spin_velocity(quat_mul(q, body->inertia_q), body->inertia, L_end)
                  : v3_zero();
   twist_to_array((abTwist){v3_axpy(h, a, v), w}, data->v_free + mover->dof0);
+}
+
+// --- trees
+
+// A second set of everything ab_kinematics and the forces write, for the stages.
+static bool take_stage(const abModel* m, const abData* data, abData* stage) {
+  struct abArena* arena = data->scratch;
+  *stage = *data;
+  stage->q = AB_TAKE(arena, double, m->nq);
+  stage->v = AB_TAKE(arena, double, m->nv);
+  stage->pose = AB_TAKE(arena, abPose, m->nbody);
+  stage->R = AB_TAKE(arena, abMat3, m->nbody);
+  stage->com = AB_TAKE(arena, abVec3, m->nbody);
+  stage->twist = AB_TAKE(arena, abTwist, m->nbody);
+  stage->inertia = AB_TAKE(arena, abMat3, m->nbody);
+  stage->inv_inertia = AB_TAKE(arena, abMat3, m->nbody);
+  stage->actuator_force = AB_TAKE(arena, double, m->nactuator);
+  return stage->q && stage->v && stage->pose && stage->R && stage->com && stage->twist &&
+         stage->inertia && stage->inv_inertia && stage->actuator_force;
+}
+
+static void joint_rate(const abModel* model, const abData* data, int j, double* rate) {
+  const abJoint* joint = &model->joint[j];
+  const double *q = data->q + joint->q0, *v = data->v + joint->v0;
+  abQuat d;
+  if (joint->type == AB_JOINT_FREE) {
+    abTwist t = twist_from_array(v);
+    abVec3 c = v3_sub(data->com[joint->body], data->pose[joint->body].p);
+    abVec3 p = v3_sub(t.lin, v3_cross(t.ang, c));
+    rate[0] = p.x, rate[1] = p.y, rate[2] = p.z;
+    d = quat_mul((abQuat){0, t.ang.x, t.ang.y, t.ang.z}, (abQuat){q[3], q[4], q[5], q[6]});
+    rate += 3;
+  } else if (joint->type == AB_JOINT_BALL) {
+    d = quat_mul((abQuat){q[0], q[1], q[2], q[3]}, (abQuat){0, v[0], v[1], v[2]});
+  } else {
+    rate[0] = v[0];
+    return;
+  }
+  rate[0] = 0.5 * d.w, rate[1] = 0.5 * d.x, rate[2] = 0.5 * d.y, rate[3] = 0.5 * d.z;
+}
+
+// Rates of coordinates and velocities at the stage's state.
+static void evaluate(const abModel* model, abData* stage, double* dq, double* dv) {
+  abTrees* t = stage->trees;
+  ab_kinematics_bodies(model, stage);
+  for (int m = 0; m < model->nmover; m++) {
+    if (!model->mover[m].jointed) continue;
+    abTreeRange range = tree_range(model, &model->mover[m]);
+    t->bound1[m] = t->bound0[m];
+    for (int j = range.joint0; j < range.joint1; j++) {
+      t->link[j].bound = -1;
+      joint_rate(model, stage, j, dq + model->joint[j].q0);
+    }
+    ab_tree_state(model, stage, &model->mover[m]);
+    ab_joint_forces(model, stage, m, false);
+  }
+  ab_actuators(model, stage, false);
+  for (int m = 0; m < model->nmover; m++) {
+    if (!model->mover[m].jointed) continue;
+    ab_tree_factor(t, m);
+    ab_tree_solve(t, m, 1, t->tau, dv);
+  }
+}
+
+// y = a + s b
+static void combine(int n, const double* a, double s, const double* b, double* y) {
+  for (int i = 0; i < n; i++) y[i] = a[i] + s * b[i];
+}
+
+// Quaternions back to unit length, unless they did not move at all.
+static void normalise(const abModel* model, const double* before, double* q) {
+  for (int j = 0; j < model->njoint; j++) {
+    const abJoint* joint = &model->joint[j];
+    int at = joint->q0 + (joint->type == AB_JOINT_FREE ? 3 : 0);
+    if (joint->type != AB_JOINT_FREE && joint->type != AB_JOINT_BALL) continue;
+    if (memcmp(q + at, before + at, 4 * sizeof(double)) == 0) continue;
+    abQuat a = quat_unit((abQuat){q[at], q[at + 1], q[at + 2], q[at + 3]});
+    q[at] = a.w, q[at + 1] = a.x, q[at + 2] = a.y, q[at + 3] = a.z;
+  }
+}
+
+bool ab_rk4_trees(const abModel* model, abData* data) {
+  static const double part[4] = {0, 0.5, 0.5, 1}, share[4] = {1, 2, 2, 1};
+  int nq = model->nq, nv = model->nv;
+  double h = data->h;
+  abArenaMark mark = ab_arena_mark(data->scratch);
+  abData stage;
+  bool room = take_stage(model, data, &stage);
+  double *dq = AB_TAKE(data->scratch, double, nq), *sum_q = AB_TAKE(data->scratch, double, nq);
+  double *dv = AB_TAKE(data->scratch, double, nv), *sum_v = AB_TAKE(data->scratch, double, nv);
+  if (room && dq && sum_q && dv && sum_v) {
+    memset(dq, 0, sizeof(double) * (size_t)nq);
+    memset(dv, 0, sizeof(double) * (size_t)nv);
+    memset(sum_q, 0, sizeof(double) * (size_t)nq);
+    memset(sum_v, 0, sizeof(double) * (size_t)nv);
+    for (int k = 0; k < 4; k++) {
+      combine(nq, data->q, part[k] * h, dq, stage.q);
+      combine(nv, data->v, part[k] * h, dv, stage.v);
+      evaluate(model, &stage, dq, dv);
+      combine(nq, sum_q, share[k], dq, sum_q);
+      combine(nv, sum_v, share[k], dv, sum_v);
+    }
+    combine(nq, data->q, h / 6, sum_q, data->trees->q_smooth);
+    combine(nv, data->v, h / 6, sum_v, data->trees->v_smooth);
+    normalise(model, data->q, data->trees->q_smooth);
+  } else {
+    room = false;
+  }
+  ab_arena_release(data->scratch, mark);
+  return room;
 }

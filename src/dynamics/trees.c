@@ -40,16 +40,19 @@ static size_t place_arrays(const abModel* m, abTrees* t, char* base) {
   PLACE(S, m->nv);
   PLACE(U, m->nv);
   PLACE(tau, m->nv);
-  PLACE(velocity, m->nv);
+  PLACE(impulse, m->nv);
+  PLACE(change, m->nv);
   PLACE(extra, nblock);
   PLACE(Dinv, nblock);
   PLACE(bound, nbound);
-  PLACE(bound0, 2 * m->nmover);
+  PLACE(bound0, m->nmover);
+  PLACE(bound1, m->nmover);
   PLACE(push, m->njoint);
   PLACE(pull, m->njoint);
   PLACE(u, m->nv);
   PLACE(composite, m->njoint);
   PLACE(q_smooth, m->nq);
+  PLACE(v_smooth, m->nv);
 #undef PLACE
   return used;
 }
@@ -75,14 +78,17 @@ static void connect_links(const abModel* model, abTrees* t) {
   }
 }
 
+// Each mover's room for bounds: counted first, then laid out one after another.
 static void place_bounds(const abModel* model, abTrees* t) {
+  for (int j = 0; j < model->njoint; j++)
+    t->bound1[model->body[model->joint[j].body].mover] += joint_bounds(&model->joint[j]);
+  for (int a = 0; a < model->nactuator; a++)
+    t->bound1[model->body[model->joint[model->actuator[a].joint].body].mover]++;
   int n = 0;
   for (int m = 0; m < model->nmover; m++) {
-    t->bound0[2 * m] = t->bound0[2 * m + 1] = n;
-    for (int j = 0; j < model->njoint; j++)
-      if (model->body[model->joint[j].body].mover == m) n += joint_bounds(&model->joint[j]);
-    for (int a = 0; a < model->nactuator; a++)
-      if (model->body[model->joint[model->actuator[a].joint].body].mover == m) n++;
+    int count = t->bound1[m];
+    t->bound0[m] = t->bound1[m] = n;
+    n += count;
   }
 }
 

@@ -21,7 +21,8 @@ typedef struct abLink {
   int parent;  // joint of the parent link, -1: the link hangs on the world
   int body;
   int ndof, dof;    // its velocities are v[dof] .. v[dof + ndof - 1]
-  int block;        // its ndof x ndof matrices start here in abTrees.D etc.
+  int block;        // its ndof x ndof matrices start here in abTrees.extra and Dinv
+  int bound;        // first of its bounds, -1 if it has none
   abVec3 point;     // reference point in the world
   abVec3 r;         // from the parent's point to this one
   abVec3 axis;      // hinge and slide, in the world
@@ -35,9 +36,11 @@ typedef struct abLink {
 // A piecewise linear law of one joint, P = clamp(weight (target - s . v), low, high): P is the
 // impulse along s of the step, v the joint's velocities at its end. Joint limits, dry friction and
 // actuators with a force range are all of this kind (dynamics/bound.c).
+#define AB_BOUND_STIFFNESS 1e6  // weight of a stiff bound per inertia of its joint
 typedef enum abBoundState { AB_BOUND_LOW, AB_BOUND_INSIDE, AB_BOUND_HIGH } abBoundState;
 typedef struct abBound {
   int joint;
+  int next;      // of the same joint, -1: the last
   int actuator;  // -1 if none
   bool stiff;    // weight follows from the joint's articulated inertia
   bool dry;      // friction: INSIDE means sticking
@@ -56,48 +59,57 @@ typedef struct abTrees {
   abLink* link;
   abMat6* omega;  // change of a link's twist by an impulse on it
   // per velocity
-  double (*S)[6];    // twist of the link by a unit velocity
-  double (*U)[6];    // articulated inertia times S
-  double* tau;       // joint forces taken at the start of the step
-  double* velocity;  // scratch: the velocities a solve works towards
+  double (*S)[6];   // twist of the link by a unit velocity
+  double (*U)[6];   // articulated inertia times S
+  double* tau;      // joint forces taken at the start of the step
+  double* impulse;  // scratch
+  double* change;   // scratch
   // per block
   double* extra;  // armature and the implicit joint terms
   double* Dinv;
-  // bounds of all movers; those of mover m are bound[bound0[m]] .. bound[bound0[m + 1] - 1]
+  // those of mover m are bound[bound0[m]] .. bound[bound1[m] - 1]
   abBound* bound;
-  int* bound0;
+  int *bound0, *bound1;
   // scratch of a solve, per link: one solve per mover at a time
   abWrench* push;
   abTwist* pull;
   double* u;
   abInertia6* composite;
-  // RK4: coordinates at the end of the step without contact
-  double* q_smooth;
+  const abVec3* com;  // data->com, for the response
+  // RK4: the state at the end of the step without contact and bounds
+  double *q_smooth, *v_smooth;
   size_t bytes;
 } abTrees;
 
-// --- tree_state.c
-// The links' places, velocities and rigid inertias from data's bodies. Needs ab_kinematics.
-void ab_tree_state(const abModel* model, const abData* data, const abMover* mover);
-
-// --- tree_solve.c
 typedef struct abTreeRange {
   int joint0, joint1;  // joints [joint0, joint1) of a mover
 } abTreeRange;
-abTreeRange ab_tree_range(const abModel* model, const abMover* mover);
+static inline abTreeRange tree_range(const abModel* model, const abMover* mover) {
+  const abBody* last = &model->body[mover->body0 + mover->nbody - 1];
+  return (abTreeRange){model->body[mover->body0].joint0, last->joint0 + last->njoint};
+}
+
+// --- tree_state.c
+// The links' velocities, rigid inertias and bias wrenches. Needs ab_kinematics.
+void ab_tree_state(const abModel* model, const abData* data, const abMover* mover);
+
+// --- tree_solve.c
 // Articulated inertias and Dinv, with `extra` and the bounds that are INSIDE on the diagonal.
 // Fills in the weights of the stiff bounds.
 void ab_tree_factor(abTrees* trees, int mover);
-// dv: the accelerations under bias, tau and the links' wrenches (factored before).
-void ab_tree_accelerate(abTrees* trees, int mover, double* dv);
-// dv: change of the velocities by joint impulses (per velocity, may be NULL) alone.
-void ab_tree_impulse(const abTrees* trees, int mover, const double* impulse, double* dv);
+// dv (all velocities of the model; those of the mover are written) by `scale` times the bias
+// wrenches and by joint impulses. One call per mover at a time.
+void ab_tree_solve(const abTrees* trees, int mover, double scale, const double* impulse,
+                   double* dv);
+// v += what an impulse on one link does; at the link's point.
+void ab_tree_push(const abTrees* trees, int mover, int joint, abWrench impulse, double* v);
 // omega of every link of the mover.
 void ab_tree_omega(abTrees* trees, int mover);
+// B <- B N X: the twist of a link by that of its parent when the joint is free to give way.
+void ab_tree_pass(const abTrees* trees, int joint, abMat6* B);
 
-static inline abInertia6 inertia6_zero(void) { return (abInertia6){{{{0}}}, {{{0}}}, {{{0}}}}; }
 void ab_inertia6_add(abInertia6* a, const abInertia6* b);
-// The same inertia taken about a point r before its own: X^T I X with X = [1 -[r]x; 0 1].
+// The same inertia taken about the point from which its own lies r away.
 abInertia6 ab_inertia6_shift(const abInertia6* I, abVec3 r);
 static inline abWrench inertia6_apply(const abInertia6* I, abTwist t) {
   return (abWrench){v3_add(m3_apply(&I->A, t.lin), m3_apply(&I->B, t.ang)),
@@ -105,19 +117,24 @@ static inline abWrench inertia6_apply(const abInertia6* I, abTwist t) {
 }
 
 // --- joint_force.c
-// tau and extra of a mover's joints, actuator forces, and (implicit steps) which feedback is taken
-// at the end of the step. implicit = false: everything as it is at the start.
+// Axis times angle (at most pi) of a unit quaternion.
+abVec3 ab_rotation_vector(abQuat q);
+// Springs, dampers and armature of a mover's joints -> tau, extra. implicit: what they do at the
+// end of the step goes to extra; else only armature.
 void ab_joint_forces(const abModel* model, abData* data, int mover, bool implicit);
-// The wrench of the actuators on a free body, at its centre of mass.
-abWrench ab_free_actuators(const abModel* model, abData* data, int body);
+// All actuators: forces on joints (tau), feedback to be taken at the end of the step (bounds, if
+// implicit), wrenches on free bodies (link.bias).
+void ab_actuators(const abModel* model, abData* data, bool implicit);
 
 // --- bound.c
-// The bounds of a mover at the start of a step, with a first guess of their states.
+// A new bound of a joint, all zero but for joint, actuator = -1 and its place in the lists.
+abBound* ab_bound_add(abTrees* trees, int joint);
+// Limits and friction of a mover's joints at the start of a step.
 void ab_bounds_begin(const abModel* model, abData* data, int mover);
-// Velocities at the end of the step from base velocities: v = base + dv, with the bounds' impulses
-// and, if smooth, the accelerations of ab_tree_accelerate over h. Leaves the mover factored.
-void ab_bounds_solve(const abModel* model, abData* data, int mover, bool smooth, double* v);
-// After contact: takes back what a bound would have pulled beyond its range.
-void ab_bounds_release(const abModel* model, abData* data, int mover, double* v);
+// v = base + dv by the bounds' impulses and, if smooth, by tau and bias over h. Leaves the mover
+// factored for the response.
+void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, double* v);
+// After contact: takes back what a bound gave beyond its range.
+void ab_bounds_release(abData* data, int mover, double* v);
 
 #endif

@@ -30,15 +30,31 @@ const char* ab_solve_status_name(abSolveStatus status) {
   return "unknown";
 }
 
+// Six rows (a wrench) are the common case: written out, the sums of neighbouring columns overlap.
+void ab_dense_slopes(int nrow, int ncol, const double* a, const double* v, double* out) {
+  if (nrow == 6) {
+    for (int j = 0; j < ncol; j++, a += 6)
+      out[j] =
+          ((a[0] * v[0] + a[1] * v[1]) + (a[2] * v[2] + a[3] * v[3])) + (a[4] * v[4] + a[5] * v[5]);
+    return;
+  }
+  for (int j = 0; j < ncol; j++) out[j] = dense_dot(a + (size_t)j * (size_t)nrow, v, nrow);
+}
+
+// v - v is 0 for a finite v and NaN otherwise. Four sums, so that the additions do not wait for
+// each other.
 bool ab_dense_finite(const double* a, size_t count) {
-  double sum = 0;  // v - v is 0 for a finite v and NaN otherwise
-  for (size_t i = 0; i < count; i++) sum += a[i] - a[i];
-  return sum == 0;
+  double sum[4] = {0, 0, 0, 0};
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4)
+    for (int k = 0; k < 4; k++) sum[k] += a[i + (size_t)k] - a[i + (size_t)k];
+  for (; i < count; i++) sum[0] += a[i] - a[i];
+  return sum[0] + sum[1] + sum[2] + sum[3] == 0;
 }
 
 double ab_dense_max(const double* a, size_t count) {
   double largest = 0;
-  for (size_t i = 0; i < count; i++) largest = fabs(a[i]) > largest ? fabs(a[i]) : largest;
+  for (size_t i = 0; i < count; i++) largest = larger(largest, fabs(a[i]));
   return largest;
 }
 
@@ -75,32 +91,45 @@ static int half_step(double largest) {
   return -(e + (e > 0)) / 2;  // rounded away from zero, so that the last step is taken
 }
 
+static bool balance_columns(int nrow, int ncol, double* a, double* col) {
+  bool changed = false;
+  for (int j = 0; j < ncol; j++, a += nrow) {
+    int e = half_step(ab_dense_max(a, (size_t)nrow));
+    if (e == 0) continue;
+    double factor = power(e);
+    changed = true;
+    col[j] *= factor;
+    for (int i = 0; i < nrow; i++) a[i] *= factor;
+  }
+  return changed;
+}
+
+// Up to 8 rows from `first` on: their maxima are gathered in one pass along the memory.
+static bool balance_rows(int nrow, int ncol, double* a, double* row, int first) {
+  int count = nrow - first < 8 ? nrow - first : 8;
+  double largest[8] = {0}, factor[8];
+  bool changed = false;
+  for (int j = 0; j < ncol; j++)
+    for (int k = 0; k < count; k++)
+      largest[k] = larger(largest[k], fabs(a[(size_t)j * (size_t)nrow + (size_t)(first + k)]));
+  for (int k = 0; k < count; k++) {
+    int e = half_step(largest[k]);
+    factor[k] = power(e);
+    row[first + k] *= factor[k];
+    changed = changed || e != 0;
+  }
+  for (int j = 0; j < ncol && changed; j++)
+    for (int k = 0; k < count; k++) a[(size_t)j * (size_t)nrow + (size_t)(first + k)] *= factor[k];
+  return changed;
+}
+
 void ab_dense_balance(int nrow, int ncol, double* a, double* row, double* col) {
   for (int i = 0; i < nrow; i++) row[i] = 1;
   for (int j = 0; j < ncol; j++) col[j] = 1;
   // An imbalance of 2^e takes log2(e) passes; 12 cover the whole range of double.
   for (int pass = 0; pass < 12; pass++) {
-    bool changed = false;
-    for (int j = 0; j < ncol; j++) {
-      double* c = a + (size_t)j * (size_t)nrow;
-      int e = half_step(ab_dense_max(c, (size_t)nrow));
-      if (e == 0) continue;
-      double factor = power(e);
-      changed = true;
-      col[j] *= factor;
-      for (int i = 0; i < nrow; i++) c[i] *= factor;
-    }
-    for (int i = 0; i < nrow; i++) {
-      double largest = 0;
-      for (int j = 0; j < ncol; j++)
-        largest = fmax(largest, fabs(a[(size_t)j * (size_t)nrow + (size_t)i]));
-      int e = half_step(largest);
-      if (e == 0) continue;
-      double factor = power(e);
-      changed = true;
-      row[i] *= factor;
-      for (int j = 0; j < ncol; j++) a[(size_t)j * (size_t)nrow + (size_t)i] *= factor;
-    }
+    bool changed = balance_columns(nrow, ncol, a, col);
+    for (int i = 0; i < nrow; i += 8) changed = balance_rows(nrow, ncol, a, row, i) || changed;
     if (!changed) break;
   }
 }

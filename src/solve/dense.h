@@ -24,6 +24,10 @@ static inline int* carve_int(abCarve* c, size_t count) {
   return (int*)carve(c, count * sizeof(int));
 }
 
+// Inline where fmax and fmin would be calls; a NaN in b loses.
+static inline double larger(double a, double b) { return b > a ? b : a; }
+static inline double smaller(double a, double b) { return b < a ? b : a; }
+
 static inline double dense_dot(const double* a, const double* b, int n) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += a[i] * b[i];
@@ -34,6 +38,9 @@ static inline void dense_axpy(double s, const double* x, double* y, int n) {
   for (int i = 0; i < n; i++) y[i] += s * x[i];
 }
 
+// out[j] = column j of a (nrow x ncol, by columns) . v: the slopes of all columns, the hot loop of
+// the active-set methods.
+void ab_dense_slopes(int nrow, int ncol, const double* a, const double* v, double* out);
 bool ab_dense_finite(const double* a, size_t count);
 double ab_dense_max(const double* a, size_t count);  // largest magnitude
 double ab_dense_norm(const double* a, int n);  // Euclidean, safe against overflow and underflow

@@ -101,7 +101,7 @@ static void load(Lemke* s, const abLcpDef* def, int attempt) {
   s->qsize = 0;
   for (int i = 0; i < n; i++) {
     s->rhs[i] = s->row[i] * def->q[i];
-    s->qsize = fmax(s->qsize, fabs(s->rhs[i]));
+    s->qsize = larger(s->qsize, fabs(s->rhs[i]));
     s->basic[i] = n + i, s->place[n + i] = i;
     s->nonbasic[i] = i, s->place[i] = -1 - i;
   }
@@ -142,7 +142,7 @@ static int break_tie(const Lemke* s, int ntie, int e) {
   for (int j = 0; j < s->n && ntie > 1; j++) {
     double best = INFINITY;
     for (int k = 0; k < ntie; k++)
-      best = fmin(best, inverse_entry(s, s->tie[k], j) / -s->t[s->tie[k] * width + e]);
+      best = smaller(best, inverse_entry(s, s->tie[k], j) / -s->t[s->tie[k] * width + e]);
     int kept = 0;
     for (int k = 0; k < ntie; k++) {
       double v = inverse_entry(s, s->tie[k], j) / -s->t[s->tie[k] * width + e];
@@ -157,16 +157,17 @@ static int break_tie(const Lemke* s, int ntie, int e) {
 static int leaving(const Lemke* s, int e) {
   int n = s->n, width = n + 1, ntie = 0;
   double largest = 0, bound = INFINITY;
-  for (int i = 0; i < n; i++) largest = fmax(largest, fabs(s->t[i * width + e]));
+  for (int i = 0; i < n; i++) largest = larger(largest, fabs(s->t[i * width + e]));
   double least = -pivot_least * largest;
   for (int i = 0; i < n; i++)
-    if (s->t[i * width + e] < least) bound = fmin(bound, fmax(s->rhs[i], 0) / -s->t[i * width + e]);
+    if (s->t[i * width + e] < least)
+      bound = smaller(bound, larger(s->rhs[i], 0) / -s->t[i * width + e]);
   if (isinf(bound)) return -1;
   for (int i = 0; i < n; i++) {
     double f = -s->t[i * width + e];
     if (!(f > -least)) continue;
     // rhs is of size 1 and carries its rounding, which the division by f magnifies.
-    if (fmax(s->rhs[i], 0) - bound * f > tie_slack) continue;
+    if (larger(s->rhs[i], 0) - bound * f > tie_slack) continue;
     if (s->basic[i] == 2 * n) return i;
     s->tie[ntie++] = i;
   }
@@ -211,10 +212,10 @@ static double measure(Lemke* s, const abLcpDef* def) {
     for (int j = 0; j < n; j++)
       if (s->z[j] != 0) sum += s->row[i] * entry(s, def, i, j) * s->col[j] * s->z[j];
     s->w[i] = sum;
-    worst = fmax(worst, fabs(fmin(s->z[i], sum)));
-    size = fmax(size, s->z[i]);
+    worst = larger(worst, fabs(smaller(s->z[i], sum)));
+    size = larger(size, s->z[i]);
   }
-  return worst / size;
+  return ab_dense_finite(s->w, (size_t)n) ? worst / size : INFINITY;
 }
 
 // Solves M_aa z_a = -q_a afresh for the basic z, in the memory of the dictionary. The rows are the
@@ -231,7 +232,7 @@ static bool resolve(Lemke* s, const abLcpDef* def) {
   if (!ab_dense_lu(k, s->t, s->tie, DBL_EPSILON)) return false;
   ab_dense_lu_solve(k, s->t, s->tie, s->rhs);
   memset(s->z, 0, (size_t)n * sizeof(double));
-  for (int i = 0; i < k; i++) s->z[active[i]] = fmax(s->rhs[i], 0);
+  for (int i = 0; i < k; i++) s->z[active[i]] = larger(s->rhs[i], 0);
   return true;
 }
 
@@ -239,7 +240,7 @@ static bool resolve(Lemke* s, const abLcpDef* def) {
 // the two.
 static void finish(Lemke* s, const abLcpDef* def, abSolveResult* result) {
   int n = s->n;
-  for (int j = 0; j < n; j++) s->z[j] = s->place[j] >= 0 ? fmax(s->rhs[s->place[j]], 0) : 0;
+  for (int j = 0; j < n; j++) s->z[j] = s->place[j] >= 0 ? larger(s->rhs[s->place[j]], 0) : 0;
   result->residual = measure(s, def);
   // n roundings of a well conditioned dictionary stay below this; more means lost digits.
   if (result->status != AB_SOLVE_OK || result->residual <= 4 * n * DBL_EPSILON) return;
@@ -274,8 +275,8 @@ abSolveResult ab_lcp(const abLcpDef* def, double* z, double* w, void* workspace)
   finish(&s, def, &result);
   result.value = 0;
   for (int i = 0; i < n; i++) {
-    z[i] = s.z[i] > 0 ? fmin(s.z[i] * s.col[i] * s.qsize, DBL_MAX) : 0;
-    double slack = fmax(-DBL_MAX, fmin(s.w[i] * s.qsize / s.row[i], DBL_MAX));
+    z[i] = s.z[i] > 0 ? smaller(s.z[i] * s.col[i] * s.qsize, DBL_MAX) : 0;
+    double slack = larger(-DBL_MAX, smaller(s.w[i] * s.qsize / s.row[i], DBL_MAX));
     if (w) w[i] = slack;
     result.value += z[i] * slack;
   }

@@ -39,6 +39,7 @@ typedef struct Simplex {
   double* copy;     // scratch for a fresh inverse
   double* x;        // values of the basics
   double* y;        // duals
+  double* d;        // y . a_j
   double* u;        // B^-1 a_j of the entering column
   int* basis;       // per row: the basic column, or n + i for the artificial of row i
   int* basic;       // per column: is it in the basis
@@ -69,6 +70,7 @@ static size_t layout(Simplex* s, int m, int n, void* workspace) {
   s->copy = carve_double(&k, rows * rows);
   s->x = carve_double(&k, rows);
   s->y = carve_double(&k, rows);
+  s->d = carve_double(&k, columns);
   s->u = carve_double(&k, rows);
   s->basis = carve_int(&k, rows);
   s->basic = carve_int(&k, columns);
@@ -88,7 +90,7 @@ static void load(Simplex* s, const abLpDef* def, bool cost) {
   s->bsize = s->csize = 0;
   for (int i = 0; i < m; i++) {
     s->b[i] = s->row[i] * def->b[i];
-    s->bsize = fmax(s->bsize, fabs(s->b[i]));
+    s->bsize = larger(s->bsize, fabs(s->b[i]));
   }
   if (s->bsize == 0) s->bsize = 1;
   for (int i = 0; i < m; i++) {
@@ -100,7 +102,7 @@ static void load(Simplex* s, const abLpDef* def, bool cost) {
   for (int j = 0; j < n; j++) {
     s->basic[j] = 0;
     s->c[j] = cost ? s->col[j] * def->c[j] : 0;
-    s->csize = fmax(s->csize, fabs(s->c[j]));
+    s->csize = larger(s->csize, fabs(s->c[j]));
   }
   if (s->csize == 0) s->csize = 1;
   for (int j = 0; j < n; j++) s->c[j] /= s->csize;
@@ -119,12 +121,12 @@ static void find_duals(Simplex* s) {
 }
 
 // The column that enters, or -1 at an optimum.
-static int entering(const Simplex* s, bool bland) {
+static int entering(Simplex* s, bool bland) {
   double least = -cost_least * (1 + ab_dense_max(s->y, (size_t)s->m));
   int best = -1;
+  ab_dense_slopes(s->m, s->n, s->a, s->y, s->d);
   for (int j = 0; j < s->n; j++) {
-    double d = -dense_dot(s->y, s->a + (size_t)j * (size_t)s->m, s->m);
-    if (s->phase == 2) d += s->c[j];
+    double d = (s->phase == 2 ? s->c[j] : 0) - s->d[j];
     if (!(d < least) || s->basic[j]) continue;
     best = j;
     if (bland) return j;
@@ -142,13 +144,13 @@ static void find_direction(Simplex* s, int j) {
 // must stay 0, so any movement of it stops the step at once.
 static double ratio(const Simplex* s, int i, double least, double slack) {
   if (s->phase == 2 && s->basis[i] >= s->n) return fabs(s->u[i]) > least ? 0 : INFINITY;
-  return s->u[i] > least ? (fmax(s->x[i], 0) + slack) / s->u[i] : INFINITY;
+  return s->u[i] > least ? (larger(s->x[i], 0) + slack) / s->u[i] : INFINITY;
 }
 
 // The row that leaves, or -1 if nothing stops the entering variable.
 static int leaving(const Simplex* s, bool bland) {
   double least = pivot_least * ab_dense_max(s->u, (size_t)s->m), bound = INFINITY;
-  for (int i = 0; i < s->m; i++) bound = fmin(bound, ratio(s, i, least, ratio_slack));
+  for (int i = 0; i < s->m; i++) bound = smaller(bound, ratio(s, i, least, ratio_slack));
   int best = -1;
   for (int i = 0; i < s->m; i++) {
     double t = ratio(s, i, least, 0);
@@ -165,7 +167,7 @@ static int leaving(const Simplex* s, bool bland) {
 static double pivot(Simplex* s, int r, int j) {
   int m = s->m;
   double *p = s->inverse + r * m, scale = 1 / s->u[r];
-  double step = fmax(s->x[r], 0) * scale;
+  double step = larger(s->x[r], 0) * scale;
   if (s->phase == 2 && s->basis[r] >= s->n) step = 0;
   for (int k = 0; k < m; k++) p[k] *= scale;
   for (int i = 0; i < m; i++) {
@@ -299,9 +301,9 @@ static void report(Simplex* s, double* x, double* dual, abSolveResult* result) {
     dense_axpy(-s->x[k], basis_column(s, k), s->u, s->m);
   }
   result->iterations = s->iterations;
-  result->residual = result->value = 0;
+  result->residual = result->value = ab_dense_finite(s->u, (size_t)s->m) ? 0 : INFINITY;
   for (int i = 0; i < s->m; i++) {
-    result->residual = fmax(result->residual, fabs(s->u[i]));
+    result->residual = larger(result->residual, fabs(s->u[i]));
     result->value += fabs(s->u[i]);
     if (dual) dual[i] = s->row[i] * s->y[i] * (s->phase == 2 ? s->csize : 1);
   }

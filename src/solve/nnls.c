@@ -38,6 +38,7 @@ typedef struct Nnls {
   double* y;       // Q^T b
   double* z;       // least-squares solution on P
   double* rest;    // b - Q y
+  double* slope;   // w
   int* set;        // P in the order of the columns of Q
   int* state;      // per column: FREE, PASSIVE or REFUSED
 } Nnls;
@@ -56,6 +57,7 @@ static size_t layout(Nnls* s, int m, int n, void* workspace) {
   s->y = carve_double(&c, least);
   s->z = carve_double(&c, least);
   s->rest = carve_double(&c, rows);
+  s->slope = carve_double(&c, columns);
   s->set = carve_int(&c, least);
   s->state = carve_int(&c, columns);
   return c.used;
@@ -174,7 +176,7 @@ static void descend(Nnls* s) {
     }
     for (int k = 0; k < s->size; k++) {
       double* x = s->x + s->set[k];
-      *x = block < 0 ? s->z[k] : fmax(0, *x + step * (s->z[k] - *x));
+      *x = block < 0 ? s->z[k] : larger(0, *x + step * (s->z[k] - *x));
     }
     if (block < 0) return;
     drop(s, block);
@@ -182,11 +184,11 @@ static void descend(Nnls* s) {
 }
 
 // The free column of steepest descent, or -1 if none is steeper than `least`.
-static int steepest(const Nnls* s, double least) {
+static int steepest(Nnls* s, double least) {
   int best = -1;
+  ab_dense_slopes(s->m, s->n, s->a, s->rest, s->slope);
   for (int j = 0; j < s->n; j++) {
-    double w = dense_dot(s->a + (size_t)j * (size_t)s->m, s->rest, s->m);
-    if (w > least && s->state[j] == FREE) least = w, best = j;
+    if (s->slope[j] > least && s->state[j] == FREE) least = s->slope[j], best = j;
   }
   return best;
 }
@@ -241,11 +243,11 @@ static void measure(Nnls* s, const double* b, double scale, double least, abSolv
     int j = s->set[k];
     dense_axpy(-s->x[j], s->a + (size_t)j * (size_t)s->m, s->rest, s->m);
   }
-  result->residual = 0;
+  ab_dense_slopes(s->m, s->n, s->a, s->rest, s->slope);
+  result->residual = ab_dense_finite(s->rest, (size_t)s->m) ? 0 : INFINITY;
   double sum = 0;
   for (int j = 0; j < s->n; j++) {
-    double w = dense_dot(s->a + (size_t)j * (size_t)s->m, s->rest, s->m);
-    double violation = s->x[j] > 0 ? fabs(w) : w;
+    double violation = s->x[j] > 0 ? fabs(s->slope[j]) : s->slope[j];
     if (violation > result->residual) result->residual = violation;
     sum += s->x[j];
   }
@@ -279,7 +281,7 @@ abSolveResult ab_nnls(const abNnlsDef* def, double* x, void* workspace) {
   iterate(&s, def, least, &result);
   measure(&s, def->b, scale, least, &result);
   for (int j = 0; j < n; j++) {
-    x[j] = s.x[j] > 0 ? fmin(s.x[j] * (scale / s.length[j]), DBL_MAX) : 0;
+    x[j] = s.x[j] > 0 ? smaller(s.x[j] * (scale / s.length[j]), DBL_MAX) : 0;
     if (x[j] == DBL_MAX) result.status = AB_SOLVE_NUMERIC;
   }
   return result;

@@ -1,0 +1,480 @@
+// abut run: simulate a scene, record it, and say what happened.
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "forces.h"
+#include "progress.h"
+
+enum { MAX_RECORDER = 16 };
+
+static const CliOption option[] = {
+    {"--contact", "NAME", "contact model (the scene's; `abut models` lists them; none: off)"},
+    CLI_SIMULATION_OPTIONS,
+    {"--forces", "FILE.csv", "forces over time: time,body,fx,fy,fz,tx,ty,tz"},
+    {"--on-failure", "stop|warn",
+     "a step that is not solved to the tolerance: stop, or count (warn)"},
+    {"--csv", "DIR", "bodies.csv, joints.csv, contacts.csv in this folder"},
+    {"--record", "FILE", "record to FILE.h5, FILE.glb or FILE.html; may be repeated"},
+    {"--every", "K", "record every K-th step (1; pages and glTF: 60 a second)"},
+    {"--json", NULL, "print one JSON object instead of the summary"},
+    {"--quiet", NULL, "no progress bar, no warnings, no summary"},
+};
+
+static const CliCommand command = {
+    "run",
+    "SCENE",
+    1,
+    1,
+    "Simulates an MJCF or URDF scene and prints what happened.",
+    "A recording starts with the initial state; each further sample is the state at the end of a\n"
+    "recorded step, with the contacts whose impulses produced it.\n"
+    "In FILE.csv of --forces a row holds from its time until the next row of that body; the force\n"
+    "acts at the centre of mass, force and torque in world axes.\n"
+    "Ctrl-C ends a run early; what was recorded is completed. Exit code 3: the simulation broke\n"
+    "down; what was recorded until then is kept.\n\n"
+    "Examples:\n"
+    "  abut run scenes/pile.xml --time 5 --record out/pile.html\n"
+    "  abut run scenes/slide.xml --contact volume-pgs --set tolerance=1e-8 --csv out/slide --json\n"
+    "  abut run scenes/box_on_plane.xml --step 0.0005 --forces push.csv --on-failure stop\n",
+    sizeof option / sizeof option[0],
+    option};
+
+typedef struct Recording {
+  const char* path;
+  abRecorder* recorder;
+  long every;
+  int nsample;
+} Recording;
+
+typedef struct Run {
+  CliArgs args;
+  const char* scene;
+  abModel* model;
+  abData* data;
+  Forces* forces;
+  Recording recording[MAX_RECORDER];
+  int nrecording;
+  bool stop_on_failure, json, quiet;
+  long nstep, step;  // asked for, done
+  double wall;
+  // what happened
+  double max_residual, max_penetration;
+  long unconverged;
+  abEnergy energy;
+  double energy0, max_gain, max_step_gain;
+  int max_contact;
+  // how it ended
+  abStepStatus failure;  // AB_STEP_OK: it did not fail
+  int signal;
+} Run;
+
+static volatile sig_atomic_t interrupted;
+static void on_signal(int number) { interrupted = number; }
+
+static void catch_signals(void) {
+  // Once: the run ends in order. Twice: the default action, so that nothing can hang.
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGHUP, &action, NULL);
+}
+
+// --- setting up (shared with compare)
+// -----------------------------------------------------------------
+
+abModel* cli_load(const char* path, bool quiet) {
+  abError error = {0};
+  abNotes notes = {0};
+  abModel* model = ab_load(path, &notes, &error);
+  for (int i = 0; i < notes.n && !quiet; i++) {
+    const abError* n = &notes.note[i];
+    if (n->line > 0)
+      fprintf(stderr, "%s:%d: warning: %s\n", n->file, n->line, n->message);
+    else
+      fprintf(stderr, "%s: warning: %s\n", n->file, n->message);
+  }
+  ab_notes_free(&notes);
+  if (!model) cli_error(&error);
+  return model;
+}
+
+static bool choose_contact(const abModel* model, abData* data, const char* name) {
+  abError error = {0};
+  if (!name) return true;
+  const char* known[64] = {"none"};
+  int n = 1;
+  bool found = !strcmp(name, "none");
+  for (int i = 0; i < ab_contact_model_count() && n < 64; i++, n++) {
+    known[n] = ab_contact_model(i)->name;
+    found = found || !strcmp(name, known[n]);
+  }
+  if (!found)
+    return cli_fail("there is no contact model '%s'%s (abut models explains them)", name,
+                    cli_suggest(name, n, known)),
+           false;
+  if (ab_set_contact(model, data, name, &error) == AB_OK) return true;
+  cli_error(&error);
+  return false;
+}
+
+static bool set_param(abData* data, const char* name, double value, const char* given) {
+  const abContactModel* contact = data->contact;
+  const char* known[64] = {NULL};
+  int n = 0;
+  bool found = false;
+  for (int i = 0; contact && i < contact->nparam && n < 64; i++, n++) {
+    known[n] = contact->param[i].name;
+    found = found || !strcmp(name, known[n]);
+  }
+  if (!found) {
+    cli_fail("%s: the contact model '%s' has no parameter '%s'%s", given,
+             contact ? contact->name : "none", name, cli_suggest(name, n, known));
+    return false;
+  }
+  abError error = {0};
+  if (ab_set_param(data, name, value, &error) == AB_OK) return true;
+  cli_error(&error);
+  return false;
+}
+
+static bool set_params(abData* data, const CliArgs* args) {
+  for (int i = 0; i < args->ngiven; i++) {
+    if (strcmp(args->name[i], "--set")) continue;
+    char name[64];
+    const char* text = args->value[i];
+    const char* equals = strchr(text, '=');
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof name)
+      return cli_fail("--set %s: write it as NAME=VALUE, for example --set tolerance=1e-8", text),
+             false;
+    memcpy(name, text, (size_t)(equals - text));
+    name[equals - text] = 0;
+    char* end;
+    double value = strtod(equals + 1, &end);
+    if (end == equals + 1 || *end || !isfinite(value))
+      return cli_fail("--set %s: '%s' is not a number", text, equals + 1), false;
+    if (!set_param(data, name, value, text)) return false;
+  }
+  return !cli_has(args, "--sleep") || set_param(data, "sleep", 1, "--sleep");
+}
+
+static bool choose_key(const abModel* model, abData* data, const char* name) {
+  if (!name) return true;
+  int key = ab_find_key(model, name);
+  if (key >= 0) return ab_data_reset(model, data, key) == AB_OK;
+  const char* known[64];
+  int n = 0;
+  for (int i = 0; i < model->nkey && n < 64; i++)
+    if (model->key[i].name && model->key[i].name[0]) known[n++] = model->key[i].name;
+  cli_fail("%s: there is no keyframe '%s'%s", model->file, name, cli_suggest(name, n, known));
+  return false;
+}
+
+abData* cli_simulation(const abModel* model, const CliArgs* args, const char* contact) {
+  abError error = {0};
+  abData* data = ab_data_create(model, &error);
+  if (!data) return cli_error(&error), NULL;
+  double threads = 1;
+  bool good = choose_contact(model, data, contact) && set_params(data, args) &&
+              choose_key(model, data, cli_value(args, "--key")) &&
+              cli_number(args, "--step", 0, INFINITY, &data->h) &&
+              cli_number(args, "--threads", 0, 1024, &threads);
+  if (good && (threads != floor(threads))) {
+    cli_fail("--threads %s: give a whole number", cli_value(args, "--threads"));
+    good = false;
+  }
+  if (good && ab_set_threads(data, (int)threads, &error) != AB_OK) {
+    cli_error(&error);
+    good = false;
+  }
+  if (good) return data;
+  ab_data_free(data);
+  return NULL;
+}
+
+long cli_step_count(double time, double h) {
+  double n = time / h;
+  // 2 / 0.001 may come out a rounding error above 2000: that is 2000 steps, not 2001.
+  double whole = round(n);
+  if (fabs(n - whole) > 1e-9 * n) whole = ceil(n);
+  return whole < 1e15 ? (long)whole : 1000000000000000;
+}
+
+double cli_total_energy(const abModel* model, const abData* data) {
+  abEnergy e = ab_energy(model, data);
+  return e.kinetic + e.gravity + e.spring;
+}
+
+// --- recording
+// ----------------------------------------------------------------------------------------
+
+// Samples for the eye: 60 a second, but not fewer than 300 in a short run.
+static long frame_interval(const Run* run) {
+  double frame = fmin(1.0 / 60, (double)run->nstep * run->data->h / 300);
+  long every = (long)(frame / run->data->h * (1 + 1e-9));
+  return every < 1 ? 1 : every;
+}
+
+static bool open_recording(Run* run, const char* path, bool folder) {
+  char name[4096];
+  size_t n = strlen(path);
+  if (run->nrecording == MAX_RECORDER) return cli_fail("too many recordings"), false;
+  if (!n || n + 2 > sizeof name) return cli_fail("a recording needs a file name"), false;
+  snprintf(name, sizeof name, "%s%s", path, folder && path[n - 1] != '/' ? "/" : "");
+  double every = 1;
+  const char* dot = strrchr(path, '.');
+  bool picture = !folder && dot && (!strcmp(dot, ".html") || !strcmp(dot, ".glb"));
+  if (picture) every = (double)frame_interval(run);
+  if (!cli_number(&run->args, "--every", 0, 1e12, &every)) return false;
+  if (every != floor(every))
+    return cli_fail("--every %s: give a whole number", cli_value(&run->args, "--every")), false;
+  abError error = {0};
+  abRecorder* recorder = ab_record_open(name, run->model, &error);
+  if (!recorder) return cli_error(&error), false;
+  run->recording[run->nrecording++] = (Recording){path, recorder, (long)every, 0};
+  return true;
+}
+
+static bool open_recordings(Run* run) {
+  for (int i = 0; i < run->args.ngiven; i++) {
+    bool csv = !strcmp(run->args.name[i], "--csv");
+    if (!csv && strcmp(run->args.name[i], "--record")) continue;
+    if (!open_recording(run, run->args.value[i], csv)) return false;
+  }
+  return true;
+}
+
+static bool record(Run* run) {
+  for (int i = 0; i < run->nrecording; i++) {
+    Recording* r = &run->recording[i];
+    if (run->step % r->every) continue;
+    abError error = {0};
+    if (ab_record_sample(r->recorder, run->model, run->data, &error) != AB_OK)
+      return cli_error(&error), false;
+    r->nsample++;
+  }
+  return true;
+}
+
+static bool close_recordings(Run* run) {
+  bool good = true;
+  for (int i = 0; i < run->nrecording; i++) {
+    abError error = {0};
+    if (ab_record_close(run->recording[i].recorder, &error) == AB_OK) continue;
+    cli_error(&error);
+    good = false;
+  }
+  return good;
+}
+
+// --- the run
+// ------------------------------------------------------------------------------------------
+
+static void observe(Run* run, double* last_energy) {
+  const abStat* stat = &run->data->stat;
+  run->max_residual = fmax(run->max_residual, stat->residual);
+  run->max_penetration = fmax(run->max_penetration, stat->max_penetration);
+  if (stat->ncontact > run->max_contact) run->max_contact = stat->ncontact;
+  run->unconverged += stat->status == AB_STEP_UNCONVERGED;
+  double energy = cli_total_energy(run->model, run->data);
+  run->max_gain = fmax(run->max_gain, energy - run->energy0);
+  run->max_step_gain = fmax(run->max_step_gain, energy - *last_energy);
+  *last_energy = energy;
+}
+
+// Steps to the end, or to a failure, or to a signal. False: a recording could not be written.
+static bool simulate(Run* run) {
+  Progress progress = progress_begin("abut run", run->quiet);
+  double begun = cli_clock();
+  double last_energy = run->energy0 = cli_total_energy(run->model, run->data);
+  bool good = record(run);
+  while (good && run->step < run->nstep && !interrupted) {
+    if (run->forces) forces_apply(run->forces, run->data);
+    abStepStatus status = ab_step(run->model, run->data);
+    run->failure = status;
+    if (status == AB_STEP_BROKEN) break;
+    run->step++;
+    observe(run, &last_energy);
+    good = record(run);
+    if (status == AB_STEP_UNCONVERGED && run->stop_on_failure) break;
+    run->failure = AB_STEP_OK;
+    progress_show(&progress, (double)run->step / (double)run->nstep);
+  }
+  run->signal = interrupted;
+  run->wall = cli_clock() - begun;
+  run->energy = ab_energy(run->model, run->data);
+  progress_end(&progress);
+  return good;
+}
+
+// --- telling
+// ------------------------------------------------------------------------------------------
+
+static bool add_name(char* text, size_t size, const char* name) {
+  size_t at = strlen(text);
+  if (at + strlen(name) + 8 > size) return false;
+  snprintf(text + at, size - at, "%s%s", at ? ", " : "", name);
+  return true;
+}
+
+// The bodies a failed step is about: the one that shows it first, else those in contact.
+static void name_bodies(const Run* run, char* text, size_t size) {
+  const abStat* stat = &run->data->stat;
+  text[0] = 0;
+  if (stat->bad_body >= 0 && stat->bad_body < run->model->nbody) {
+    add_name(text, size, run->model->body[stat->bad_body].name);
+    return;
+  }
+  for (int b = 1; b < run->model->nbody; b++) {
+    bool touches = false;
+    for (int i = 0; i < run->data->ncontact && !touches; i++)
+      touches = run->data->contacts[i].body1 == b || run->data->contacts[i].body2 == b;
+    if (touches && !add_name(text, size, run->model->body[b].name)) {
+      strcat(text, ", ...");
+      return;
+    }
+  }
+  if (!text[0]) snprintf(text, size, "none in contact");
+}
+
+static int tell_failure(const Run* run) {
+  char bodies[200];
+  name_bodies(run, bodies, sizeof bodies);
+  bool broken = run->failure == AB_STEP_BROKEN;
+  fprintf(stderr,
+          "abut: step %ld (time %.9g s) %s: bodies %s; residual %.3g\n"
+          "      %s; what was recorded until then is kept\n",
+          broken ? run->step + 1 : run->step, run->data->time,
+          broken ? "broke down" : "was not solved to the tolerance", bodies,
+          run->data->stat.residual,
+          broken ? "try a smaller --step, or look for extreme forces or masses in the scene"
+                 : "try a smaller --step, a larger --set tolerance=..., or --on-failure warn");
+  return CLI_BROKEN;
+}
+
+static json_t* energy_json(const Run* run) {
+  const abEnergy* e = &run->energy;
+  json_t* j = json_object();
+  json_object_set_new(j, "initial", cli_json_number(run->energy0));
+  json_object_set_new(j, "final", cli_json_number(e->kinetic + e->gravity + e->spring));
+  json_object_set_new(j, "kinetic", cli_json_number(e->kinetic));
+  json_object_set_new(j, "gravity", cli_json_number(e->gravity));
+  json_object_set_new(j, "spring", cli_json_number(e->spring));
+  json_object_set_new(j, "max_gain", cli_json_number(run->max_gain));
+  json_object_set_new(j, "max_step_gain", cli_json_number(run->max_step_gain));
+  return j;
+}
+
+static json_t* failure_json(const Run* run) {
+  char bodies[200];
+  if (run->failure == AB_STEP_OK) return json_null();
+  name_bodies(run, bodies, sizeof bodies);
+  bool broken = run->failure == AB_STEP_BROKEN;
+  json_t* j = json_object();
+  json_object_set_new(j, "step", json_integer(broken ? run->step + 1 : run->step));
+  json_object_set_new(j, "status", json_string(broken ? "broken" : "unconverged"));
+  json_object_set_new(j, "bodies", json_string(bodies));
+  json_object_set_new(j, "residual", cli_json_number(run->data->stat.residual));
+  return j;
+}
+
+static void print_json(const Run* run) {
+  char hash[17];
+  snprintf(hash, sizeof hash, "%016" PRIx64, ab_state_hash(run->model, run->data));
+  json_t* j = json_object();
+  json_object_set_new(j, "scene", json_string(run->scene));
+  json_object_set_new(j, "steps", json_integer(run->step));
+  json_object_set_new(j, "time", cli_json_number(run->data->time));
+  json_object_set_new(j, "step", cli_json_number(run->data->h));
+  json_object_set_new(j, "wall_s", cli_json_number(run->wall));
+  json_object_set_new(j, "threads", json_integer(run->data->nthread));
+  json_object_set_new(j, "contact",
+                      json_string(run->data->contact ? run->data->contact->name : "none"));
+  json_object_set_new(j, "contacts", json_integer(run->data->ncontact));
+  json_object_set_new(j, "max_contacts", json_integer(run->max_contact));
+  json_object_set_new(j, "max_residual", cli_json_number(run->max_residual));
+  json_object_set_new(j, "unconverged_steps", json_integer(run->unconverged));
+  json_object_set_new(j, "max_penetration", cli_json_number(run->max_penetration));
+  json_object_set_new(j, "energy", energy_json(run));
+  json_object_set_new(j, "interrupted", json_boolean(run->signal != 0));
+  json_object_set_new(j, "failure", failure_json(run));
+  json_object_set_new(j, "hash", json_string(hash));
+  cli_json_print(j);
+}
+
+static void print_summary(const Run* run) {
+  const abEnergy* e = &run->energy;
+  double simulated = (double)run->step * run->data->h;
+  printf("%s: %ld steps of %g s = %g s in %.2f s", run->scene, run->step, run->data->h, simulated,
+         run->wall);
+  if (run->wall > 0) printf(" (%.3g x real time)", simulated / run->wall);
+  printf("%s\n", run->signal ? ", interrupted" : "");
+  printf("  contact   model %s; %d contacts at the end, at most %d\n",
+         run->data->contact ? run->data->contact->name : "none", run->data->ncontact,
+         run->max_contact);
+  printf("  solved    largest residual %.2g; %ld steps not converged; penetration at most %.3g m\n",
+         run->max_residual, run->unconverged, run->max_penetration);
+  printf(
+      "  energy    %.6g J -> %.6g J (kinetic %.3g, gravity %.3g, spring %.3g); gained at most %.2g "
+      "J\n",
+      run->energy0, e->kinetic + e->gravity + e->spring, e->kinetic, e->gravity, e->spring,
+      run->max_gain);
+  printf("  hash      %016" PRIx64 "\n", ab_state_hash(run->model, run->data));
+  for (int i = 0; i < run->nrecording; i++)
+    printf("  recorded  %s (%d samples)\n", run->recording[i].path, run->recording[i].nsample);
+}
+
+// --- the command
+// --------------------------------------------------------------------------------------
+
+static bool prepare(Run* run) {
+  double time = 2;
+  const char* on_failure = cli_value(&run->args, "--on-failure");
+  if (on_failure && strcmp(on_failure, "stop") && strcmp(on_failure, "warn"))
+    return cli_fail("--on-failure %s: say stop or warn", on_failure), false;
+  run->stop_on_failure = on_failure && !strcmp(on_failure, "stop");
+  run->json = cli_has(&run->args, "--json");
+  run->quiet = cli_has(&run->args, "--quiet");
+  run->scene = run->args.argument[0];
+  if (!cli_number(&run->args, "--time", 0, INFINITY, &time)) return false;
+  run->model = cli_load(run->scene, run->quiet);
+  if (!run->model) return false;
+  run->data = cli_simulation(run->model, &run->args, cli_value(&run->args, "--contact"));
+  if (!run->data) return false;
+  run->nstep = cli_step_count(time, run->data->h);
+  const char* forces = cli_value(&run->args, "--forces");
+  if (forces && !(run->forces = forces_load(forces, run->model))) return false;
+  ab_forward(run->model, run->data);
+  return open_recordings(run);
+}
+
+int cli_run(int argc, char** argv) {
+  int code;
+  Run run = {0};
+  if (!cli_parse(&command, argc, argv, &run.args, &code)) return code;
+  code = CLI_BAD_INPUT;
+  if (prepare(&run)) {
+    catch_signals();
+    bool good = simulate(&run);
+    good = close_recordings(&run) && good;
+    run.nrecording = good ? run.nrecording : 0;
+    code = good ? CLI_DONE : CLI_BAD_INPUT;
+    if (run.json)
+      print_json(&run);
+    else if (!run.quiet)
+      print_summary(&run);
+    if (run.signal) code = 128 + run.signal;
+    if (run.failure != AB_STEP_OK) code = tell_failure(&run);
+  } else {
+    close_recordings(&run);
+  }
+  forces_free(run.forces);
+  ab_data_free(run.data);
+  ab_model_free(run.model);
+  return code;
+}

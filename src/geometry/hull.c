@@ -1,0 +1,520 @@
+// Convex hull with polygonal faces.
+//
+// qhull (in its reentrant form) finds the facets. It merges only what double rounding cannot tell
+// apart, while points from files are flat to single precision at best; so here facets that lie in
+// one plane up to AB_FLAT become one polygon:
+//   1. from the largest facet down, each not yet taken facet seeds a face and takes in, over shared
+//      edges, all facets whose vertices lie within the tolerance of the SEED's plane (not of the
+//      last neighbour's: a finely divided round surface does not flow together);
+//   2. a face's boundary are the edges with another face behind them;
+//   3. a vertex on fewer than three faces is no corner and is left out.
+// If some face's boundary is then not one loop (points scattered at just the tolerance's size can
+// do that), a smaller tolerance is tried, at last none at all.
+//
+// Points are first sorted and repeated ones dropped, so the result depends neither on their order
+// nor on how often a file repeats them; qhull sees them shifted and scaled to size 1, so neither
+// does it depend on units. The vertices returned are the given ones.
+#include <float.h>
+#include <libqhull_r/qhull_ra.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "geometry/polyhedron.h"
+#include "math/vec.h"
+
+typedef struct Cloud {
+  int n;
+  abVec3* point;   // sorted, different
+  coordT* scaled;  // 3 n coordinates of size 1
+  double size;     // longest side of the bounding box
+} Cloud;
+
+// Faces as loops of vertex indices.
+typedef struct Faces {
+  int n, nloop;
+  int* start;  // n + 1
+  int* loop;
+} Faces;
+
+static void free_faces(Faces* f) {
+  ab_free(f->start);
+  ab_free(f->loop);
+  *f = (Faces){0};
+}
+
+// --- points
+// -------------------------------------------------------------------------------------------
+
+static int compare_points(const void* a, const void* b) {
+  const abVec3 *p = a, *q = b;
+  if (p->x != q->x) return p->x < q->x ? -1 : 1;
+  if (p->y != q->y) return p->y < q->y ? -1 : 1;
+  return (p->z > q->z) - (p->z < q->z);
+}
+
+// The point farthest from the affine hull of the first k of base (k = 1, 2, 3), and its distance.
+static double farthest(const Cloud* c, const abVec3* base, int k, abVec3* out) {
+  abVec3 e = k > 1 ? v3_unit(v3_sub(base[1], base[0])) : v3_zero();
+  abVec3 n = k > 2 ? v3_unit(v3_cross(e, v3_sub(base[2], base[0]))) : v3_zero();
+  double best = -1;
+  for (int i = 0; i < c->n; i++) {
+    const coordT* s = c->scaled + 3 * (ptrdiff_t)i;
+    abVec3 p = v3(s[0], s[1], s[2]), d = v3_sub(p, base[0]);
+    double r = k == 1 ? v3_norm(d) : k == 2 ? v3_norm(v3_cross(e, d)) : fabs(v3_dot(n, d));
+    if (r > best) best = r, *out = p;
+  }
+  return best;
+}
+
+static abStatus check_solid(const Cloud* c, abError* error) {
+  abVec3 base[4] = {v3(c->scaled[0], c->scaled[1], c->scaled[2])};
+  static const char* const what[3] = {"all points coincide", "all points lie on one line",
+                                      "all points lie in one plane"};
+  for (int k = 1; k <= 3; k++)
+    if (!(farthest(c, base, k, &base[k]) > AB_FLAT))
+      return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
+                     "%s (to one part in a million): the hull encloses no volume; give the mesh "
+                     "thickness",
+                     what[k - 1]);
+  return AB_OK;
+}
+
+// Shift and scale to a bounding box of longest side 1.
+static abStatus scale_points(Cloud* c, abError* error) {
+  abVec3 low = c->point[0], high = c->point[0];
+  for (int i = 1; i < c->n; i++) {
+    abVec3 p = c->point[i];
+    low = v3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+    high = v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+  }
+  abVec3 side = v3_sub(high, low);
+  double size = fmax(side.x, fmax(side.y, side.z));
+  // An inertia grows with the fifth power of the size: beyond 1e60 or below 1e-60 it is no number.
+  if (!(size < 1e60) || (size > 0 && size < 1e-60))
+    return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
+                   "a hull of size %g m is beyond what can be computed: check the mesh and its "
+                   "scale",
+                   size);
+  c->size = size;
+  double s = size > 0 ? 1 / size : 0;
+  for (int i = 0; i < c->n; i++) {
+    c->scaled[3 * i] = s * (c->point[i].x - low.x);
+    c->scaled[3 * i + 1] = s * (c->point[i].y - low.y);
+    c->scaled[3 * i + 2] = s * (c->point[i].z - low.z);
+  }
+  return AB_OK;
+}
+
+static abStatus gather(int n, const abVec3* point, Cloud* c, abError* error) {
+  if (n < 4)
+    return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
+                   "%d points have no convex hull with a volume: give at least 4", n);
+  for (int i = 0; i < n; i++)
+    if (!v3_finite(point[i]))
+      return ab_fail(error, AB_ERROR_SCENE, NULL, 0, "point %d is not a finite number", i);
+  c->point = ab_alloc((size_t)n * sizeof *c->point);
+  c->scaled = ab_alloc((size_t)n * 3 * sizeof *c->scaled);
+  if (!c->point || !c->scaled)
+    return ab_fail(error, AB_ERROR_MEMORY, NULL, 0, "no memory for the hull of %d points", n);
+  // -0 and 0 are one number, but not to a comparison of bytes later on.
+  for (int i = 0; i < n; i++) c->point[i] = v3_add(point[i], v3_zero());
+  qsort(c->point, (size_t)n, sizeof *c->point, compare_points);
+  for (int i = 0; i < n; i++)
+    if (i == 0 || compare_points(&c->point[i], &c->point[c->n - 1])) c->point[c->n++] = c->point[i];
+  abStatus status = scale_points(c, error);
+  return status ? status : check_solid(c, error);
+}
+
+// --- facets by qhull
+// ----------------------------------------------------------------------------------
+
+static abVec3 scaled_point(const Cloud* c, int i) {
+  const coordT* s = c->scaled + 3 * (ptrdiff_t)i;
+  return v3(s[0], s[1], s[2]);
+}
+
+// Newell's normal with the length of twice the area, and the mean of the vertices.
+static abVec3 loop_normal(const Cloud* c, const int* loop, int n, abVec3* mean) {
+  abVec3 m = v3_zero(), normal = v3_zero();
+  for (int i = 0; i < n; i++) m = v3_axpy(1.0 / n, scaled_point(c, loop[i]), m);
+  for (int i = 0; i < n; i++)
+    normal = v3_add(normal, v3_cross(v3_sub(scaled_point(c, loop[i]), m),
+                                     v3_sub(scaled_point(c, loop[(i + 1) % n]), m)));
+  if (mean) *mean = m;
+  return normal;
+}
+
+static void reverse(int* loop, int n) {
+  for (int i = 0; i < n / 2; i++) {
+    int t = loop[i];
+    loop[i] = loop[n - 1 - i];
+    loop[n - 1 - i] = t;
+  }
+}
+
+static bool allocate_facets(qhT* qh, Faces* out) {
+  facetT* facet;
+  int nface = 0, nloop = 0;
+  FORALLfacets {
+    nface++;
+    // A facet of k sides has k neighbours (a triangle of a simplicial facet, 3).
+    nloop += qh_setsize(qh, facet->neighbors) + qh_setsize(qh, facet->vertices);
+  }
+  out->start = ab_alloc((size_t)(nface + 1) * sizeof(int));
+  out->loop = ab_alloc((size_t)nloop * sizeof(int));
+  return out->start && out->loop;
+}
+
+static void copy_facets(qhT* qh, const Cloud* c, Faces* out) {
+  facetT* facet;
+  vertexT *vertex, **vertexp;
+  FORALLfacets {
+    setT* vertices = qh_facet3vertex(qh, facet);
+    int* loop = out->loop + out->nloop;
+    int n = 0;
+    FOREACHvertex_(vertices) loop[n++] = qh_pointid(qh, vertex->point);
+    qh_settempfree(qh, &vertices);
+    const double* fn = facet->normal;
+    if (v3_dot(loop_normal(c, loop, n, NULL), v3(fn[0], fn[1], fn[2])) < 0) reverse(loop, n);
+    out->start[out->n++] = out->nloop;
+    out->nloop += n;
+  }
+  out->start[out->n] = out->nloop;
+}
+
+// qhull jumps out of its functions when it meets an internal error.
+static int read_facets(qhT* qh, const Cloud* c, Faces* out) {
+  int jumped = setjmp(qh->errexit);
+  if (!jumped) {
+    qh->NOerrexit = False;
+    if (allocate_facets(qh, out)) copy_facets(qh, c, out);
+  }
+  qh->NOerrexit = True;
+  return jumped || !out->start || !out->loop;
+}
+
+static abStatus find_facets(const Cloud* c, Faces* out, abError* error) {
+  // qhull describes its troubles at length in a file; only that it had some matters here.
+  FILE* sink = fopen("/dev/null", "w");
+  if (!sink) sink = tmpfile();
+  qhT* qh = ab_alloc(sizeof *qh);
+  if (!qh || !sink) {
+    ab_free(qh);
+    if (sink) fclose(sink);
+    return ab_fail(error, AB_ERROR_MEMORY, NULL, 0, "no memory for the hull of %d points", c->n);
+  }
+  qh_zero(qh, sink);
+  char command[] = "qhull Pp";
+  int failed = qh_new_qhull(qh, 3, c->n, c->scaled, False, command, NULL, sink);
+  if (!failed) failed = read_facets(qh, c, out);
+  qh_freeqhull(qh, !qh_ALL);
+  int left, total;
+  qh_memfreeshort(qh, &left, &total);
+  ab_free(qh);
+  fclose(sink);
+  if (!failed) return AB_OK;
+  return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
+                 "no convex hull could be computed from the %d points", c->n);
+}
+
+// --- facets to faces
+// ----------------------------------------------------------------------------------
+
+// Scratch of merge, all in one allocation.
+typedef struct Merge {
+  int* neighbour;  // per loop entry: the facet behind the edge to the next entry
+  int* group;      // per facet: its face
+  int* order;      // facets from the largest down
+  int* stack;
+  int* slot;     // per vertex: loop entry at which a boundary edge leaves it
+  int* owner;    // per vertex: the face for which slot is meant
+  int* nface;    // per vertex: how many faces it is a corner of
+  double* area;  // per facet
+} Merge;
+
+typedef struct Side {
+  int low, high, entry, facet;
+} Side;
+
+static int compare_sides(const void* a, const void* b) {
+  const Side *x = a, *y = b;
+  if (x->low != y->low) return x->low < y->low ? -1 : 1;
+  if (x->high != y->high) return x->high < y->high ? -1 : 1;
+  return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+static int next_entry(const Faces* f, int facet, int entry) {
+  return entry + 1 < f->start[facet + 1] ? entry + 1 : f->start[facet];
+}
+
+static bool find_neighbours(const Faces* f, int* neighbour) {
+  Side* side = ab_alloc((size_t)f->nloop * sizeof *side);
+  if (!side) return false;
+  for (int k = 0; k < f->n; k++)
+    for (int i = f->start[k]; i < f->start[k + 1]; i++) {
+      int a = f->loop[i], b = f->loop[next_entry(f, k, i)];
+      side[i] = (Side){a < b ? a : b, a < b ? b : a, i, k};
+    }
+  qsort(side, (size_t)f->nloop, sizeof *side, compare_sides);
+  bool closed = f->nloop % 2 == 0;
+  for (int i = 0; closed && i < f->nloop; i += 2) {
+    closed = side[i].low == side[i + 1].low && side[i].high == side[i + 1].high;
+    neighbour[side[i].entry] = side[i + 1].facet;
+    neighbour[side[i + 1].entry] = side[i].facet;
+  }
+  ab_free(side);
+  return closed;
+}
+
+// Facets by falling area; a heap sort, for it needs the areas beside the indices.
+static void sort_by_area(int n, const double* area, int* order) {
+  for (int i = 0; i < n; i++) order[i] = i;
+  for (int end = n, root = n / 2; end > 1;) {
+    int item;
+    if (root > 0) {
+      item = order[--root];
+    } else {
+      item = order[--end];
+      order[end] = order[0];
+    }
+    int at = root;
+    for (int child; (child = 2 * at + 1) < end; at = child) {
+      int r = child + 1;
+      if (r < end && (area[order[r]] < area[order[child]] ||
+                      (area[order[r]] == area[order[child]] && order[r] > order[child])))
+        child = r;
+      int k = order[child];
+      if (area[item] < area[k] || (area[item] == area[k] && item > k)) break;
+      order[at] = k;
+    }
+    order[at] = item;
+  }
+}
+
+static bool lies_in(const Cloud* c, const Faces* f, int facet, abPlane plane, double flat) {
+  for (int i = f->start[facet]; i < f->start[facet + 1]; i++)
+    if (!(fabs(v3_dot(plane.n, scaled_point(c, f->loop[i])) - plane.d) <= flat)) return false;
+  return true;
+}
+
+static int group_facets(const Cloud* c, const Faces* f, Merge* m, double flat) {
+  int ngroup = 0;
+  for (int i = 0; i < f->n; i++) m->group[i] = -1;
+  for (int i = 0; i < f->n; i++) {
+    int seed = m->order[i];
+    if (m->group[seed] >= 0) continue;
+    abVec3 mean;
+    abVec3 normal = v3_unit(
+        loop_normal(c, f->loop + f->start[seed], f->start[seed + 1] - f->start[seed], &mean));
+    abPlane plane = {normal, v3_dot(normal, mean)};
+    int top = 0;
+    m->stack[top++] = seed;
+    m->group[seed] = ngroup;
+    while (top > 0) {
+      int k = m->stack[--top];
+      for (int e = f->start[k]; e < f->start[k + 1]; e++) {
+        int other = m->neighbour[e];
+        if (m->group[other] >= 0 || !lies_in(c, f, other, plane, flat)) continue;
+        m->group[other] = ngroup;
+        m->stack[top++] = other;
+      }
+    }
+    ngroup++;
+  }
+  return ngroup;
+}
+
+// The boundary of one group of facets as a loop appended to out. `member` lists its facets.
+static bool trace_boundary(const Faces* f, Merge* m, const int* member, int nmember, Faces* out) {
+  int g = m->group[member[0]], nside = 0, first = -1;
+  for (int i = 0; i < nmember; i++)
+    for (int e = f->start[member[i]]; e < f->start[member[i] + 1]; e++) {
+      if (m->group[m->neighbour[e]] == g) continue;
+      int v = f->loop[e];
+      if (m->owner[v] == g) return false;  // the boundary touches itself
+      m->owner[v] = g;
+      m->slot[v] = f->loop[next_entry(f, member[i], e)];
+      nside++;
+      if (first < 0 || v < first) first = v;
+    }
+  if (nside < 3) return false;
+  out->start[out->n++] = out->nloop;
+  int v = first;
+  do {
+    out->loop[out->nloop++] = v;
+    if (m->owner[v] != g || out->nloop - out->start[out->n - 1] > nside) return false;
+    v = m->slot[v];
+  } while (v != first);
+  return out->nloop - out->start[out->n - 1] == nside;
+}
+
+static bool trace_boundaries(const Cloud* c, const Faces* f, Merge* m, int ngroup, Faces* out) {
+  // Facets sorted by group: counting sort into stack, with order reused for the group starts.
+  int* begin = m->order;
+  memset(begin, 0, (size_t)(f->n + 1) * sizeof(int));
+  for (int i = 0; i < f->n; i++) begin[m->group[i]]++;
+  for (int g = 0, at = 0; g <= ngroup && g <= f->n; g++) {
+    int count = begin[g];
+    begin[g] = at;
+    at += count;
+  }
+  for (int i = 0; i < f->n; i++) m->stack[begin[m->group[i]]++] = i;
+  for (int i = 0; i < c->n; i++) m->owner[i] = -1;
+  for (int g = 0; g < ngroup; g++) {
+    int low = g ? begin[g - 1] : 0;
+    if (!trace_boundary(f, m, m->stack + low, begin[g] - low, out)) return false;
+  }
+  out->start[out->n] = out->nloop;
+  return true;
+}
+
+// Leaves out the vertices with fewer than three faces.
+static bool keep_corners(const Cloud* c, Merge* m, Faces* out) {
+  memset(m->nface, 0, (size_t)c->n * sizeof(int));
+  for (int i = 0; i < out->nloop; i++) m->nface[out->loop[i]]++;
+  int at = 0, from = 0;
+  for (int k = 0; k < out->n; k++) {
+    int end = out->start[k + 1], begin = at;
+    for (; from < end; from++)
+      if (m->nface[out->loop[from]] >= 3) out->loop[at++] = out->loop[from];
+    out->start[k] = begin;
+    if (at - begin < 3) return false;
+  }
+  out->start[out->n] = out->nloop = at;
+  return true;
+}
+
+static bool merge_facets(const Cloud* c, const Faces* f, double flat, Faces* out) {
+  size_t nint = (size_t)f->nloop + 3 * (size_t)(f->n + 1) + 3 * (size_t)c->n;
+  int* block = ab_alloc(nint * sizeof(int) + (size_t)f->n * sizeof(double) + sizeof(double));
+  out->start = ab_alloc((size_t)(f->n + 1) * sizeof(int));
+  out->loop = ab_alloc((size_t)(f->nloop + 1) * sizeof(int));
+  if (!block || !out->start || !out->loop) {
+    ab_free(block);
+    return false;
+  }
+  Merge m = {.area = (double*)(void*)block};
+  m.neighbour = (int*)(void*)(m.area + f->n);
+  m.group = m.neighbour + f->nloop;
+  m.order = m.group + f->n + 1;
+  m.stack = m.order + f->n + 1;
+  m.slot = m.stack + f->n + 1;
+  m.owner = m.slot + c->n;
+  m.nface = m.owner + c->n;
+  bool good = find_neighbours(f, m.neighbour);
+  if (good) {
+    for (int i = 0; i < f->n; i++)
+      m.area[i] =
+          v3_norm(loop_normal(c, f->loop + f->start[i], f->start[i + 1] - f->start[i], NULL));
+    sort_by_area(f->n, m.area, m.order);
+    int ngroup = group_facets(c, f, &m, flat);
+    good = trace_boundaries(c, f, &m, ngroup, out) && keep_corners(c, &m, out);
+  }
+  ab_free(block);
+  return good;
+}
+
+// --- the result
+// ---------------------------------------------------------------------------------------
+
+typedef struct SortedFace {
+  const int* loop;
+  int n;
+} SortedFace;
+
+static int compare_faces(const void* a, const void* b) {
+  const SortedFace *x = a, *y = b;
+  for (int i = 0; i < x->n && i < y->n; i++)
+    if (x->loop[i] != y->loop[i]) return x->loop[i] < y->loop[i] ? -1 : 1;
+  return x->n - y->n;
+}
+
+static void rotate_to_smallest(int* loop, int n) {
+  int first = 0;
+  for (int i = 1; i < n; i++)
+    if (loop[i] < loop[first]) first = i;
+  for (; first > 0; first--) {
+    int t = loop[0];
+    memmove(loop, loop + 1, (size_t)(n - 1) * sizeof(int));
+    loop[n - 1] = t;
+  }
+}
+
+// Unused points dropped, loops and faces in their canonical order.
+static abPolyhedron* build_sorted(const Cloud* c, Faces* f, abError* error) {
+  int* index = ab_alloc((size_t)c->n * sizeof(int));
+  abVec3* vert = ab_alloc((size_t)c->n * sizeof *vert);
+  SortedFace* face = ab_alloc((size_t)f->n * sizeof *face);
+  int* start = ab_alloc((size_t)(f->n + 1) * sizeof(int));
+  int* loop = ab_alloc((size_t)f->nloop * sizeof(int));
+  abPolyhedron* poly = NULL;
+  if (index && vert && face && start && loop) {
+    int nvert = 0, at = 0;
+    for (int i = 0; i < c->n; i++) index[i] = -1;
+    for (int i = 0; i < f->nloop; i++) index[f->loop[i]] = 0;
+    for (int i = 0; i < c->n; i++)
+      if (index[i] == 0) vert[nvert] = c->point[i], index[i] = nvert++;
+    for (int i = 0; i < f->nloop; i++) f->loop[i] = index[f->loop[i]];
+    for (int k = 0; k < f->n; k++) {
+      face[k] = (SortedFace){f->loop + f->start[k], f->start[k + 1] - f->start[k]};
+      rotate_to_smallest(f->loop + f->start[k], face[k].n);
+    }
+    qsort(face, (size_t)f->n, sizeof *face, compare_faces);
+    for (int k = 0; k < f->n; k++) {
+      start[k] = at;
+      memcpy(loop + at, face[k].loop, (size_t)face[k].n * sizeof(int));
+      at += face[k].n;
+    }
+    start[f->n] = at;
+    poly = ab_polyhedron_build(nvert, vert, f->n, start, loop, error);
+  } else {
+    ab_fail(error, AB_ERROR_MEMORY, NULL, 0, "no memory for the hull of %d points", c->n);
+  }
+  ab_free(index);
+  ab_free(vert);
+  ab_free(face);
+  ab_free(start);
+  ab_free(loop);
+  return poly;
+}
+
+// One closed surface in which no vertex stands out of a face it belongs to by more than the data's
+// flatness.
+static bool is_sound(const Cloud* c, const abPolyhedron* p, double flat) {
+  if (p->nvert - p->nedge + p->nface != 2 || !(p->volume > 0)) return false;
+  // n . v - d itself is only known to the rounding of the vertices' distance from the origin.
+  double allowed = (4 * flat + 1e-12) * c->size + 64 * DBL_EPSILON * p->radius;
+  for (int f = 0; f < p->nface; f++)
+    for (int i = p->face_start[f]; i < p->face_start[f + 1]; i++) {
+      double d = v3_dot(p->plane[f].n, p->vert[p->loop[i]]) - p->plane[f].d;
+      if (!(fabs(d) <= allowed)) return false;
+    }
+  return true;
+}
+
+abPolyhedron* ab_polyhedron_hull(int n, const abVec3* point, abError* error) {
+  Cloud cloud = {0};
+  Faces facet = {0};
+  abPolyhedron* poly = NULL;
+  if (!gather(n, point, &cloud, error) && !find_facets(&cloud, &facet, error)) {
+    static const double flat[3] = {AB_FLAT, 1e-3 * AB_FLAT, 0};
+    for (int i = 0; i < 3 && !poly; i++) {
+      Faces merged = {0};
+      if (merge_facets(&cloud, &facet, flat[i], &merged))
+        poly = build_sorted(&cloud, &merged, error);
+      if (poly && !is_sound(&cloud, poly, flat[i])) {
+        ab_polyhedron_free(poly);
+        poly = NULL;
+      }
+      free_faces(&merged);
+    }
+    if (!poly)
+      ab_fail(error, AB_ERROR_SCENE, NULL, 0, "the hull of the %d points does not close", n);
+  }
+  ab_free(cloud.point);
+  ab_free(cloud.scaled);
+  free_faces(&facet);
+  return poly;
+}

@@ -1,0 +1,260 @@
+// Polyhedra in one block: struct, vertices, planes, edges, face starts, loops.
+//
+// A face's plane has Newell's normal, sum over the loop of (a - c) x (b - c) for consecutive
+// vertices a, b and any c (here the mean of the vertices, which keeps the products small): the
+// normal of least error for a loop that is flat only up to rounding. Its offset is the mean of n .
+// v.
+//
+// Volume and centroid are sums over the tetrahedra between the mean of all vertices and the faces'
+// triangles, so that they lose no digits when the polyhedron lies far from its frame's origin.
+#include "geometry/polyhedron.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "math/rotation.h"
+
+typedef struct HalfEdge {
+  int low, high;  // its vertices
+  int reversed;   // 1: runs from high to low
+  int face;
+} HalfEdge;
+
+static size_t bytes_of(int nvert, int nface, int nloop) {
+  return sizeof(abPolyhedron) + (size_t)nvert * sizeof(abVec3) + (size_t)nface * sizeof(abPlane) +
+         (size_t)(nloop / 2) * sizeof(int[4]) + (size_t)(nface + 1 + nloop) * sizeof(int);
+}
+
+// Points the arrays into the block behind the struct.
+static void point_into(abPolyhedron* p) {
+  char* at = (char*)(p + 1);
+  p->vert = (const abVec3*)(void*)at;
+  at += (size_t)p->nvert * sizeof(abVec3);
+  p->plane = (const abPlane*)(void*)at;
+  at += (size_t)p->nface * sizeof(abPlane);
+  p->edge = (const int(*)[4])(void*)at;
+  at += (size_t)p->nedge * sizeof(int[4]);
+  p->face_start = (const int*)(void*)at;
+  p->loop = p->face_start + p->nface + 1;
+}
+
+size_t ab_polyhedron_bytes(const abPolyhedron* p) { return bytes_of(p->nvert, p->nface, p->nloop); }
+
+abPolyhedron* ab_polyhedron_copy(const abPolyhedron* p, void* memory) {
+  memcpy(memory, p, ab_polyhedron_bytes(p));
+  point_into(memory);
+  return memory;
+}
+
+void ab_polyhedron_free(abPolyhedron* p) { ab_free(p); }
+
+static abVec3 mean_of_loop(const abVec3* vert, const int* loop, int n) {
+  abVec3 c = v3_zero();
+  for (int i = 0; i < n; i++) c = v3_add(c, vert[loop[i]]);
+  return v3_scale(1.0 / n, c);
+}
+
+static abPlane plane_of_loop(const abVec3* vert, const int* loop, int n) {
+  abVec3 c = mean_of_loop(vert, loop, n), normal = v3_zero();
+  for (int i = 0; i < n; i++) {
+    abVec3 a = v3_sub(vert[loop[i]], c), b = v3_sub(vert[loop[(i + 1) % n]], c);
+    normal = v3_add(normal, v3_cross(a, b));
+  }
+  normal = v3_unit(normal);
+  return (abPlane){normal, v3_dot(normal, c)};
+}
+
+static int compare_half_edges(const void* a, const void* b) {
+  const HalfEdge *x = a, *y = b;
+  if (x->low != y->low) return x->low < y->low ? -1 : 1;
+  if (x->high != y->high) return x->high < y->high ? -1 : 1;
+  return x->reversed - y->reversed;
+}
+
+// Edges sorted by their vertices. False unless each is run through once in each direction.
+static bool fill_edges(abPolyhedron* p) {
+  HalfEdge* half = ab_alloc((size_t)p->nloop * sizeof *half);
+  if (!half) return false;
+  for (int f = 0; f < p->nface; f++)
+    for (int i = p->face_start[f]; i < p->face_start[f + 1]; i++) {
+      int a = p->loop[i], b = p->loop[i + 1 < p->face_start[f + 1] ? i + 1 : p->face_start[f]];
+      half[i] = a < b ? (HalfEdge){a, b, 0, f} : (HalfEdge){b, a, 1, f};
+    }
+  qsort(half, (size_t)p->nloop, sizeof *half, compare_half_edges);
+  bool closed = p->nloop % 2 == 0;
+  int(*edge)[4] = (int(*)[4])(void*)p->edge;
+  for (int e = 0; closed && e < p->nedge; e++) {
+    HalfEdge x = half[2 * e], y = half[2 * e + 1];
+    closed = x.low < x.high && x.low == y.low && x.high == y.high && !x.reversed && y.reversed;
+    edge[e][0] = x.low, edge[e][1] = x.high, edge[e][2] = x.face, edge[e][3] = y.face;
+  }
+  ab_free(half);
+  return closed;
+}
+
+static void fill_moments(abPolyhedron* p) {
+  abVec3 o = v3_zero();
+  for (int i = 0; i < p->nvert; i++) {
+    o = v3_axpy(1.0 / p->nvert, p->vert[i], o);
+    p->radius = fmax(p->radius, v3_norm(p->vert[i]));
+  }
+  abVec3 moment = v3_zero();
+  for (int f = 0; f < p->nface; f++) {
+    const int* loop = p->loop + p->face_start[f];
+    int n = p->face_start[f + 1] - p->face_start[f];
+    abVec3 a = v3_sub(p->vert[loop[0]], o);
+    for (int i = 1; i + 1 < n; i++) {
+      abVec3 b = v3_sub(p->vert[loop[i]], o), c = v3_sub(p->vert[loop[i + 1]], o);
+      double v = v3_dot(a, v3_cross(b, c)) / 6;
+      p->volume += v;
+      moment = v3_axpy(v / 4, v3_add(a, v3_add(b, c)), moment);
+    }
+  }
+  p->centroid = v3_add(o, v3_scale(1 / p->volume, moment));
+}
+
+abPolyhedron* ab_polyhedron_build(int nvert, const abVec3* vert, int nface, const int* face_start,
+                                  const int* loop, abError* error) {
+  int nloop = face_start[nface];
+  abPolyhedron* p = ab_alloc(bytes_of(nvert, nface, nloop));
+  if (!p) {
+    ab_fail(error, AB_ERROR_MEMORY, NULL, 0, "no memory for a polyhedron");
+    return NULL;
+  }
+  *p = (abPolyhedron){.nvert = nvert, .nface = nface, .nedge = nloop / 2, .nloop = nloop};
+  point_into(p);
+  memcpy((abVec3*)p->vert, vert, (size_t)nvert * sizeof *vert);
+  memcpy((int*)p->face_start, face_start, (size_t)(nface + 1) * sizeof *face_start);
+  memcpy((int*)p->loop, loop, (size_t)nloop * sizeof *loop);
+  if (!fill_edges(p)) {
+    ab_fail(error, AB_ERROR_SCENE, NULL, 0,
+            "the faces do not close: each edge must belong to two faces, run through in opposite "
+            "directions");
+    ab_free(p);
+    return NULL;
+  }
+  for (int f = 0; f < nface; f++)
+    ((abPlane*)p->plane)[f] =
+        plane_of_loop(vert, loop + face_start[f], face_start[f + 1] - face_start[f]);
+  fill_moments(p);
+  return p;
+}
+
+abPolyhedron* ab_polyhedron_box(abVec3 h) {
+  static const int start[7] = {0, 4, 8, 12, 16, 20, 24};
+  static const int loop[24] = {0, 1, 3, 2, 0, 2, 6, 4, 0, 4, 5, 1,
+                               1, 5, 7, 3, 2, 3, 7, 6, 4, 6, 7, 5};
+  abVec3 vert[8];
+  for (int i = 0; i < 8; i++)
+    vert[i] = v3(i & 4 ? h.x : -h.x, i & 2 ? h.y : -h.y, i & 1 ? h.z : -h.z);
+  abPolyhedron* p = ab_polyhedron_build(8, vert, 6, start, loop, NULL);
+  if (!p) return NULL;
+  // What is known exactly needs no rounding.
+  p->centroid = v3_zero();
+  p->volume = 8 * h.x * h.y * h.z;
+  return p;
+}
+
+abPolyhedron* ab_polyhedron_moved(const abPolyhedron* poly, abPose pose, abError* error) {
+  void* memory = ab_alloc(ab_polyhedron_bytes(poly));
+  if (!memory) {
+    ab_fail(error, AB_ERROR_MEMORY, NULL, 0, "no memory for a polyhedron");
+    return NULL;
+  }
+  abPolyhedron* p = ab_polyhedron_copy(poly, memory);
+  abVec3* vert = (abVec3*)p->vert;
+  p->radius = 0;
+  for (int i = 0; i < p->nvert; i++) {
+    vert[i] = pose_apply(pose, vert[i]);
+    p->radius = fmax(p->radius, v3_norm(vert[i]));
+  }
+  for (int f = 0; f < p->nface; f++) {
+    abVec3 n = quat_rotate(pose.q, p->plane[f].n);
+    ((abPlane*)p->plane)[f] = (abPlane){n, p->plane[f].d + v3_dot(n, pose.p)};
+  }
+  p->centroid = pose_apply(pose, p->centroid);
+  return p;
+}
+
+// --- given faces
+// --------------------------------------------------------------------------------------
+
+static double size_of(int n, const abVec3* vert) {
+  abVec3 low = vert[0], high = vert[0];
+  for (int i = 1; i < n; i++) {
+    low = v3(fmin(low.x, vert[i].x), fmin(low.y, vert[i].y), fmin(low.z, vert[i].z));
+    high = v3(fmax(high.x, vert[i].x), fmax(high.y, vert[i].y), fmax(high.z, vert[i].z));
+  }
+  return v3_norm(v3_sub(high, low));
+}
+
+static abStatus check_indices(int nvert, const abVec3* vert, int nface, const int* start,
+                              const int* loop, abError* error) {
+  if (nvert < 4 || nface < 4)
+    return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
+                   "%d vertices and %d faces enclose no volume: give at least 4 of each", nvert,
+                   nface);
+  for (int i = 0; i < nvert; i++)
+    if (!v3_finite(vert[i]))
+      return ab_fail(error, AB_ERROR_SCENE, NULL, 0, "vertex %d is not a finite number", i);
+  for (int f = 0; f < nface; f++) {
+    if (start[f + 1] - start[f] < 3)
+      return ab_fail(error, AB_ERROR_SCENE, NULL, 0, "face %d has fewer than 3 vertices", f);
+    for (int i = start[f]; i < start[f + 1]; i++)
+      if (loop[i] < 0 || loop[i] >= nvert)
+        return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
+                       "face %d names vertex %d; there are %d, counted from 0", f, loop[i], nvert);
+  }
+  return AB_OK;
+}
+
+static abStatus check_convex(const abPolyhedron* p, abError* error) {
+  double flat = AB_FLAT * size_of(p->nvert, p->vert);
+  if (p->nvert - p->nedge + p->nface != 2)
+    return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
+                   "%d vertices, %d edges and %d faces are not one closed surface", p->nvert,
+                   p->nedge, p->nface);
+  if (!(p->volume > 0))
+    return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
+                   "the faces enclose no volume: list their vertices counter-clockwise seen from "
+                   "outside");
+  for (int f = 0; f < p->nface; f++) {
+    for (int i = p->face_start[f]; i < p->face_start[f + 1]; i++)
+      if (fabs(v3_dot(p->plane[f].n, p->vert[p->loop[i]]) - p->plane[f].d) > flat)
+        return ab_fail(error, AB_ERROR_SCENE, NULL, 0, "face %d is not flat", f);
+    for (int i = 0; i < p->nvert; i++)
+      if (v3_dot(p->plane[f].n, p->vert[i]) - p->plane[f].d > flat)
+        return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
+                       "not convex: vertex %d lies outside of face %d", i, f);
+  }
+  return AB_OK;
+}
+
+// Does an edge lie between two faces of one plane?
+static bool has_flat_edge(const abPolyhedron* p) {
+  double flat = AB_FLAT * size_of(p->nvert, p->vert);
+  for (int e = 0; e < p->nedge; e++) {
+    int f = p->edge[e][2], g = p->edge[e][3];
+    bool coplanar = true;
+    for (int i = p->face_start[g]; coplanar && i < p->face_start[g + 1]; i++)
+      coplanar = fabs(v3_dot(p->plane[f].n, p->vert[p->loop[i]]) - p->plane[f].d) <= flat;
+    if (coplanar) return true;
+  }
+  return false;
+}
+
+abPolyhedron* ab_polyhedron_faces(int nvert, const abVec3* vert, int nface, const int* face_start,
+                                  const int* loop, abError* error) {
+  if (check_indices(nvert, vert, nface, face_start, loop, error)) return NULL;
+  abPolyhedron* p = ab_polyhedron_build(nvert, vert, nface, face_start, loop, error);
+  if (!p) return NULL;
+  if (check_convex(p, error)) {
+    ab_free(p);
+    return NULL;
+  }
+  if (!has_flat_edge(p)) return p;
+  ab_free(p);
+  return ab_polyhedron_hull(nvert, vert, error);
+}

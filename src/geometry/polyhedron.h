@@ -1,0 +1,46 @@
+// Convex polyhedra with polygonal faces: made from points, from given faces, from the shapes.
+//
+// Every function that makes one returns a single block of ab_alloc that ab_polyhedron_free gives
+// back, or NULL with the error filled in. Messages carry no file and line: a caller that knows
+// where the points came from adds them.
+#ifndef ABUT_GEOMETRY_POLYHEDRON_H
+#define ABUT_GEOMETRY_POLYHEDRON_H
+
+#include <abut/model.h>
+
+// Vertices closer to a plane than this fraction of the size of the whole lie in it. Files hold
+// coordinates to single precision (STL: 6e-8) or to six digits (OBJ, often: 5e-7), so a flat face
+// of a file is flat only to that; and a smooth surface would need two million triangles before its
+// facets were as flat as this against each other.
+#define AB_FLAT 1e-6
+
+// The convex hull. Coplanar facets are one polygon; points that are no corners are left out. The
+// result does not depend on the order of the points: vertices are sorted by x, y, z, each face
+// begins with its smallest vertex, faces and edges are sorted by their vertices.
+abPolyhedron* ab_polyhedron_hull(int n, const abVec3* point, abError* error);
+// The box of these half lengths, in the order ab_polyhedron_hull gives its corners.
+abPolyhedron* ab_polyhedron_box(abVec3 half);
+// Given faces: face f is loop[face_start[f]] .. loop[face_start[f + 1] - 1], counter-clockwise seen
+// from outside. Checked to be closed, flat and convex. Vertices and faces keep their order, unless
+// faces that share an edge are coplanar: then the hull is returned, which has them merged.
+abPolyhedron* ab_polyhedron_faces(int nvert, const abVec3* vert, int nface, const int* face_start,
+                                  const int* loop, abError* error);
+// The polyhedron of a shape: exact for boxes, a copy for meshes, for the smooth shapes an inscribed
+// one whose volume falls short by at most the fraction volume_error (see tessellate.c). *achieved
+// (may be NULL) is the fraction reached. Planes have none.
+abPolyhedron* ab_polyhedron_of_shape(const abShape* shape, double volume_error, double* achieved,
+                                     abError* error);
+void ab_polyhedron_free(abPolyhedron* poly);
+
+// The block's size, and a copy of it into memory of that size (aligned as ab_alloc aligns).
+size_t ab_polyhedron_bytes(const abPolyhedron* poly);
+abPolyhedron* ab_polyhedron_copy(const abPolyhedron* poly, void* memory);
+// A new polyhedron: poly seen from the frame in which it lies at `pose`.
+abPolyhedron* ab_polyhedron_moved(const abPolyhedron* poly, abPose pose, abError* error);
+
+// The block for these vertices and faces with planes, edges and moments computed, nothing checked
+// but that each edge has two faces.
+abPolyhedron* ab_polyhedron_build(int nvert, const abVec3* vert, int nface, const int* face_start,
+                                  const int* loop, abError* error);
+
+#endif

@@ -1,0 +1,136 @@
+// Support functions in closed form. For an ellipsoid with radii a = (a_x, a_y, a_z) and a direction
+// d, the farthest point maximises d . x on sum (x_i / a_i)^2 = 1: x_i = a_i^2 d_i / |a d|.
+#include "geometry/support.h"
+
+#include "math/rotation.h"
+
+static double signed_like(double size, double d) { return d < 0 ? -size : size; }
+
+static abVec3 support_poly(const abPolyhedron* p, abVec3 d) {
+  int best = 0;
+  double far = v3_dot(p->vert[0], d);
+  for (int i = 1; i < p->nvert; i++) {
+    double s = v3_dot(p->vert[i], d);
+    if (s > far) far = s, best = i;
+  }
+  return p->vert[best];
+}
+
+static abVec3 support_cylinder(abVec3 size, abVec3 d) {
+  double rho = hypot(d.x, d.y), z = signed_like(size.y, d.z);
+  if (rho == 0) return v3(size.x, 0, z);
+  return v3(size.x * d.x / rho, size.x * d.y / rho, z);
+}
+
+static abVec3 support_ellipsoid(abVec3 a, abVec3 d) {
+  abVec3 ad = v3_mul(a, v3_unit(d));
+  return v3_scale(1 / v3_norm(ad), v3_mul(a, ad));
+}
+
+abVec3 ab_support(const abShape* s, abVec3 d) {
+  switch (s->type) {
+    case AB_BOX:
+      return v3(signed_like(s->size.x, d.x), signed_like(s->size.y, d.y),
+                signed_like(s->size.z, d.z));
+    case AB_SPHERE:
+      return v3_scale(s->size.x, v3_unit(d));
+    case AB_CAPSULE:
+      return v3_add(v3_scale(s->size.x, v3_unit(d)), v3(0, 0, signed_like(s->size.y, d.z)));
+    case AB_CYLINDER:
+      return support_cylinder(s->size, d);
+    case AB_ELLIPSOID:
+      return support_ellipsoid(s->size, d);
+    case AB_MESH:
+      return support_poly(s->poly, d);
+    case AB_PLANE:
+      break;
+  }
+  return v3_zero();
+}
+
+double ab_shape_radius(const abShape* s) {
+  abVec3 z = s->size;
+  switch (s->type) {
+    case AB_BOX:
+      return v3_norm(z);
+    case AB_SPHERE:
+      return z.x;
+    case AB_CAPSULE:
+      return z.x + z.y;
+    case AB_CYLINDER:
+      return hypot(z.x, z.y);
+    case AB_ELLIPSOID:
+      return fmax(z.x, fmax(z.y, z.z));
+    case AB_MESH:
+      return s->poly->radius;
+    case AB_PLANE:
+      break;
+  }
+  return INFINITY;
+}
+
+double ab_shape_volume(const abShape* s) {
+  static const double pi = 3.14159265358979323846;
+  abVec3 z = s->size;
+  switch (s->type) {
+    case AB_BOX:
+      return 8 * z.x * z.y * z.z;
+    case AB_SPHERE:
+      return 4 * pi / 3 * z.x * z.x * z.x;
+    case AB_CAPSULE:
+      return pi * z.x * z.x * (4 * z.x / 3 + 2 * z.y);
+    case AB_CYLINDER:
+      return 2 * pi * z.x * z.x * z.y;
+    case AB_ELLIPSOID:
+      return 4 * pi / 3 * z.x * z.y * z.z;
+    case AB_MESH:
+      return s->poly->volume;
+    case AB_PLANE:
+      break;
+  }
+  return INFINITY;
+}
+
+// Half the extent along the unit vector e (shape axes) of a shape symmetric about its origin.
+static double half_extent(const abShape* s, abVec3 e) {
+  abVec3 z = s->size;
+  switch (s->type) {
+    case AB_BOX:
+      return z.x * fabs(e.x) + z.y * fabs(e.y) + z.z * fabs(e.z);
+    case AB_CAPSULE:
+      return z.x + z.y * fabs(e.z);
+    case AB_CYLINDER:
+      return z.x * hypot(e.x, e.y) + z.y * fabs(e.z);
+    case AB_ELLIPSOID:
+      return v3_norm(v3_mul(z, e));
+    default:
+      return z.x;
+  }
+}
+
+static void aabb_poly(const abPolyhedron* p, const abMat3* R, abVec3* low, abVec3* high) {
+  *low = *high = m3_apply(R, p->vert[0]);
+  for (int i = 1; i < p->nvert; i++) {
+    abVec3 x = m3_apply(R, p->vert[i]);
+    *low = v3(fmin(low->x, x.x), fmin(low->y, x.y), fmin(low->z, x.z));
+    *high = v3(fmax(high->x, x.x), fmax(high->y, x.y), fmax(high->z, x.z));
+  }
+}
+
+void ab_shape_aabb(const abShape* s, const abPose* pose, abVec3* low, abVec3* high) {
+  if (s->type == AB_PLANE) {
+    *low = v3(-INFINITY, -INFINITY, -INFINITY);
+    *high = v3(INFINITY, INFINITY, INFINITY);
+    return;
+  }
+  abMat3 R = quat_matrix(pose->q);
+  if (s->type == AB_MESH) {
+    aabb_poly(s->poly, &R, low, high);
+  } else {
+    *high = v3(half_extent(s, m3_row(&R, 0)), half_extent(s, m3_row(&R, 1)),
+               half_extent(s, m3_row(&R, 2)));
+    *low = v3_neg(*high);
+  }
+  *low = v3_add(pose->p, *low);
+  *high = v3_add(pose->p, *high);
+}

@@ -1,0 +1,357 @@
+// The page: one self-contained file that replays a run in a browser.
+//
+// The file is the page's template (web/, bundled with three.js when abut is built) followed by data
+// in script elements that the browser does not run: first the model as JSON, then chunks of
+// samples. Nothing after a chunk is needed to read it, so the page works up to its last flush.
+//
+// A chunk is a run of bytes, deflated (zlib) and written as base64:
+//   uint32  frames F, moving bodies B, contacts C, vertices V
+//   double  time[F]
+//   float   pose[B][7][F]        x y z, quaternion w x y z; packed as below
+//   uint32  contacts per frame [F]
+//   uint16  geom1[C], geom2[C]
+//   uint8   mode | kind << 4 [C], vertices of the polygon [C]
+//   float   contact[14][C]       point, normal, force, free moment, area, depth, largest pressure,
+//                                size of the polygon; packed
+//   int16   vertex[3][V]         (vertex - point) / size * 32767; packed
+//   uint16  pressure[V]          / largest pressure * 65535; packed
+// Packed: the bytes of the numbers are sorted by significance (all lowest bytes first), for poses
+// after each number has been combined by exclusive or with its predecessor in time. Both make
+// deflate find what repeats: a body at rest costs nothing.
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "io/buffer.h"
+#include "io/draw.h"
+#include "io/recorder.h"
+
+#ifndef ABUT_DATA_DIR
+#define ABUT_DATA_DIR "/usr/local/share/abut"
+#endif
+
+enum { NVALUE = 14 };  // floats per contact
+
+typedef struct Html {
+  abRecorder base;
+  int fd;
+  int nmoving;
+  int* moving;                // body indices
+  uint32_t nframe;            // of the present chunk
+  abBuffer time, pose;        // double; float[7] per body, frame after frame
+  abBuffer count;             // uint32 contacts per frame
+  abBuffer geom[2], tag[2];   // uint16; uint8
+  abBuffer value;             // float[NVALUE] per contact
+  abBuffer vertex, pressure;  // int16[3], uint16
+} Html;
+
+// --- the template
+// -------------------------------------------------------------------------------------
+
+static FILE* open_template(char* path, size_t size) {
+  const char* folder[] = {getenv("ABUT_DATA_DIR"),
+#ifdef ABUT_BUILD_DATA_DIR
+                          ABUT_BUILD_DATA_DIR,
+#endif
+                          ABUT_DATA_DIR};
+  for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
+    if (!folder[i]) continue;
+    snprintf(path, size, "%s/replay.html", folder[i]);
+    FILE* file = fopen(path, "rb");
+    if (file) return file;
+  }
+  return NULL;
+}
+
+static abStatus copy_template(Html* h, abError* error) {
+  char path[1024], bytes[65536];
+  FILE* file = open_template(path, sizeof path);
+  if (!file)
+    return ab_fail(error, AB_ERROR_FILE, path, 0,
+                   "the template of the page is missing; build it with tools/make-replay (it needs "
+                   "npm), or say where it is by the environment variable ABUT_DATA_DIR");
+  h->fd = ab_file_create(h->base.path, error);
+  abStatus status = h->fd < 0 ? AB_ERROR_FILE : AB_OK;
+  for (size_t n; status == AB_OK && (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
+    status = ab_file_write(h->fd, bytes, n, h->base.path, error);
+  fclose(file);
+  return status;
+}
+
+static abStatus html_open(abRecorder* recorder, const abModel* model, abError* error) {
+  Html* h = (Html*)recorder;
+  h->fd = -1;
+  h->moving = ab_alloc(sizeof(int) * (size_t)model->nbody);
+  if (!h->moving) return ab_fail(error, AB_ERROR_MEMORY, recorder->path, 0, "no memory");
+  for (int i = 1; i < model->nbody; i++)
+    if (model->body[i].mover >= 0) h->moving[h->nmoving++] = i;
+  return copy_template(h, error);
+}
+
+// --- the model
+// ----------------------------------------------------------------------------------------
+
+static json_t* colors_json(const abModel* model) {
+  json_t* list = json_array();
+  for (int i = 0; i < model->ngeom; i++) {
+    float c[4];
+    ab_draw_color(model, i, c);
+    json_array_append_new(
+        list, json_pack("[ffff]", (double)c[0], (double)c[1], (double)c[2], (double)c[3]));
+  }
+  return list;
+}
+
+// Hulls of meshes that have no triangles of their own, so that the page can draw them.
+static json_t* hulls_json(const abModel* model) {
+  json_t* list = json_array();
+  for (int i = 0; i < model->ngeom; i++) {
+    const abGeom* g = &model->geom[i];
+    bool bare = g->shape.type == AB_MESH && (g->mesh < 0 || model->mesh[g->mesh].ntriangle == 0);
+    abDrawing d = {0};
+    json_t* flat = json_array();
+    if (bare) ab_draw_geom(model, i, &d);
+    for (size_t k = 0; k < d.index.n / sizeof(uint32_t); k++) {
+      const float* v = (const float*)(void*)d.vert.byte + 3 * ((uint32_t*)(void*)d.index.byte)[k];
+      for (int c = 0; c < 3; c++) json_array_append_new(flat, json_real((double)v[c]));
+    }
+    ab_drawing_free(&d);
+    json_array_append_new(list, flat);
+  }
+  return list;
+}
+
+static json_t* poses_json(const abModel* model, const abData* data) {
+  json_t* list = json_array();
+  for (int i = 0; i < model->nbody; i++) {
+    const abPose* p = &data->pose[i];
+    json_array_append_new(
+        list, json_pack("[fffffff]", p->p.x, p->p.y, p->p.z, p->q.w, p->q.x, p->q.y, p->q.z));
+  }
+  return list;
+}
+
+// Adds JSON text such that nothing in it can end the script element.
+static void add_json(abBuffer* b, const char* json) {
+  for (const char* p = json; *p; p++) {
+    ab_buffer_add(b, p, 1);
+    if (*p == '<') b->n--, ab_buffer_text(b, "\\u003c");
+  }
+}
+
+static abStatus write_model(Html* h, const abModel* model, const abData* data, abError* error) {
+  char* text = ab_model_json(model, true);
+  json_t* root = json_object();
+  json_t* moving = json_array();
+  for (int i = 0; i < h->nmoving; i++) json_array_append_new(moving, json_integer(h->moving[i]));
+  json_object_set_new(root, "model", text ? json_loads(text, 0, NULL) : NULL);
+  json_object_set_new(root, "moving", moving);
+  json_object_set_new(root, "colors", colors_json(model));
+  json_object_set_new(root, "hulls", hulls_json(model));
+  json_object_set_new(root, "poses", poses_json(model, data));
+  json_object_set_new(root, "contact", json_string(data->contact ? data->contact->name : ""));
+  json_object_set_new(root, "step", json_real(data->h));
+  json_object_set_new(root, "version", json_string(ABUT_VERSION));
+  char* json = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
+  abBuffer b = {0};
+  ab_buffer_text(&b, "\n<script type=\"application/json\" id=\"abut-model\">");
+  if (json) add_json(&b, json);
+  ab_buffer_text(&b, "</script>\n");
+  abStatus status = text && json && !b.failed
+                        ? ab_file_write(h->fd, b.byte, b.n, h->base.path, error)
+                        : ab_fail(error, AB_ERROR_MEMORY, h->base.path, 0, "no memory");
+  ab_buffer_free(&b);
+  free(json);
+  json_decref(root);
+  ab_json_free(text);
+  return status;
+}
+
+// --- sampling
+// -----------------------------------------------------------------------------------------
+
+// A float with 15 bits after the leading one: the eye sees no more, and the lowest byte packs well.
+static float coarse(double x) {
+  float f = (float)x;
+  uint32_t bits;
+  memcpy(&bits, &f, 4);
+  bits = (bits + 0x80) & 0xffffff00u;
+  memcpy(&f, &bits, 4);
+  return f;
+}
+
+// A length in steps of a 2^22nd of the scene's size, so that what rests looks at rest to deflate.
+static float grid(double x, double extent) {
+  double step = (extent > 0 ? extent : 1) / 4194304.0;
+  return (float)(round(x / step) * step);
+}
+
+static void add_vertices(Html* h, const abContact* c, double size, double most) {
+  for (int k = 0; k < c->nvert && k < 255; k++) {
+    const double d[3] = {c->polygon[k].x - c->point.x, c->polygon[k].y - c->point.y,
+                         c->polygon[k].z - c->point.z};
+    int16_t v[3];
+    for (int i = 0; i < 3; i++) v[i] = (int16_t)(size > 0 ? lround(d[i] / size * 32767) : 0);
+    double p = c->pressure && most > 0 ? fmax(c->pressure[k], 0) / most : 0;
+    uint16_t u = (uint16_t)lround(p * 65535);
+    ab_buffer_add(&h->vertex, v, sizeof v);
+    ab_buffer_add(&h->pressure, &u, sizeof u);
+  }
+}
+
+static void add_contact(Html* h, const abModel* model, const abContact* c) {
+  double size = 0, most = 0, e = model->extent;
+  for (int k = 0; k < c->nvert; k++) {
+    size = fmax(size,
+                fmax(fabs(c->polygon[k].x - c->point.x),
+                     fmax(fabs(c->polygon[k].y - c->point.y), fabs(c->polygon[k].z - c->point.z))));
+    if (c->pressure) most = fmax(most, c->pressure[k]);
+  }
+  size = (double)coarse(size * 1.0001);  // rounding must not put a vertex outside
+  uint16_t geom1 = (uint16_t)c->geom1, geom2 = (uint16_t)c->geom2;
+  uint8_t tag = (uint8_t)((unsigned)c->mode | (unsigned)c->kind << 4);
+  uint8_t nvert = (uint8_t)(c->nvert < 255 ? c->nvert : 255);
+  ab_buffer_add(&h->geom[0], &geom1, sizeof geom1);
+  ab_buffer_add(&h->geom[1], &geom2, sizeof geom2);
+  ab_buffer_add(&h->tag[0], &tag, 1);
+  ab_buffer_add(&h->tag[1], &nvert, 1);
+  const abVec3 f = c->wrench.force;
+  float value[NVALUE] = {grid(c->point.x, e), grid(c->point.y, e),
+                         grid(c->point.z, e), coarse(c->normal.x),
+                         coarse(c->normal.y), coarse(c->normal.z),
+                         coarse(f.x),         coarse(f.y),
+                         coarse(f.z),         coarse(c->free_moment),
+                         coarse(c->area),     coarse(c->depth),
+                         coarse(most),        coarse(size)};
+  ab_buffer_add(&h->value, value, sizeof value);
+  add_vertices(h, c, size, most);
+}
+
+static abStatus html_sample(abRecorder* recorder, const abModel* model, const abData* data,
+                            abError* error) {
+  Html* h = (Html*)recorder;
+  if (recorder->nsample == 0) {
+    abStatus status = write_model(h, model, data, error);
+    if (status != AB_OK) return status;
+  }
+  h->nframe++;
+  ab_buffer_add(&h->time, &data->time, sizeof data->time);
+  for (int i = 0; i < h->nmoving; i++) {
+    const abPose* p = &data->pose[h->moving[i]];
+    double e = model->extent;
+    float pose[7] = {grid(p->p.x, e), grid(p->p.y, e), grid(p->p.z, e), grid(p->q.w, 1),
+                     grid(p->q.x, 1), grid(p->q.y, 1), grid(p->q.z, 1)};
+    ab_buffer_add(&h->pose, pose, sizeof pose);
+  }
+  uint32_t n = (uint32_t)data->ncontact;
+  ab_buffer_add(&h->count, &n, sizeof n);
+  for (int i = 0; i < data->ncontact; i++) add_contact(h, model, &data->contacts[i]);
+  recorder->pending = h->pose.n + h->value.n + h->vertex.n + h->time.n;
+  if (!h->pose.failed && !h->value.failed && !h->vertex.failed && !h->time.failed) return AB_OK;
+  return ab_fail(error, AB_ERROR_MEMORY, recorder->path, 0, "no memory for a sample");
+}
+
+// --- writing
+// ------------------------------------------------------------------------------------------
+
+// Sorts the bytes of n numbers by significance.
+static void add_shuffled(abBuffer* out, const void* numbers, size_t n, size_t width) {
+  const char* p = numbers;
+  for (size_t b = 0; b < width; b++)
+    for (size_t i = 0; i < n; i++) ab_buffer_add(out, p + i * width + b, 1);
+}
+
+// rows x columns -> each column in one piece.
+static void add_columns(abBuffer* out, const abBuffer* b, size_t ncolumn, size_t width) {
+  size_t nrow = ncolumn ? b->n / (ncolumn * width) : 0;
+  for (size_t c = 0; c < ncolumn; c++)
+    for (size_t r = 0; r < nrow; r++)
+      ab_buffer_add(out, b->byte + (r * ncolumn + c) * width, width);
+}
+
+static void add_poses(abBuffer* out, const Html* h) {
+  abBuffer column = {0};
+  add_columns(&column, &h->pose, 7 * (size_t)h->nmoving, sizeof(float));
+  uint32_t* word = (uint32_t*)(void*)column.byte;
+  for (size_t k = 0; k < 7 * (size_t)h->nmoving && !column.failed; k++)
+    for (uint32_t i = h->nframe - 1; i > 0; i--)
+      word[k * h->nframe + i] ^= word[k * h->nframe + i - 1];
+  add_shuffled(out, column.byte, column.n / 4, 4);
+  out->failed = out->failed || column.failed;
+  ab_buffer_free(&column);
+}
+
+static void add_transposed(abBuffer* out, const abBuffer* b, size_t ncolumn, size_t width) {
+  abBuffer column = {0};
+  add_columns(&column, b, ncolumn, width);
+  add_shuffled(out, column.byte, column.n / width, width);
+  out->failed = out->failed || column.failed;
+  ab_buffer_free(&column);
+}
+
+static void make_chunk(const Html* h, abBuffer* out) {
+  uint32_t head[4] = {h->nframe, (uint32_t)h->nmoving, (uint32_t)h->tag[0].n,
+                      (uint32_t)(h->pressure.n / 2)};
+  ab_buffer_add(out, head, sizeof head);
+  ab_buffer_add(out, h->time.byte, h->time.n);
+  add_poses(out, h);
+  ab_buffer_add(out, h->count.byte, h->count.n);
+  for (int i = 0; i < 2; i++) ab_buffer_add(out, h->geom[i].byte, h->geom[i].n);
+  for (int i = 0; i < 2; i++) ab_buffer_add(out, h->tag[i].byte, h->tag[i].n);
+  add_transposed(out, &h->value, NVALUE, sizeof(float));
+  add_transposed(out, &h->vertex, 3, sizeof(int16_t));
+  add_shuffled(out, h->pressure.byte, h->pressure.n / 2, 2);
+}
+
+static void clear_chunk(Html* h) {
+  abBuffer* all[] = {&h->time,   &h->pose,   &h->count, &h->geom[0], &h->geom[1],
+                     &h->tag[0], &h->tag[1], &h->value, &h->vertex,  &h->pressure};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->n = 0;
+  h->nframe = 0;
+}
+
+static abStatus html_flush(abRecorder* recorder, abError* error) {
+  Html* h = (Html*)recorder;
+  abBuffer raw = {0}, text = {0};
+  make_chunk(h, &raw);
+  uLongf n = compressBound((uLong)raw.n);
+  Bytef* packed = ab_alloc(n);
+  bool good = packed && !raw.failed &&
+              compress2(packed, &n, (const Bytef*)raw.byte, (uLong)raw.n, 6) == Z_OK;
+  if (good) {
+    ab_buffer_text(&text, "<script type=\"application/abut-chunk\">");
+    ab_buffer_base64(&text, packed, n);
+    ab_buffer_text(&text, "</script>\n");
+  }
+  good = good && !text.failed;
+  abStatus status = good ? ab_file_write(h->fd, text.byte, text.n, recorder->path, error)
+                         : ab_fail(error, AB_ERROR_MEMORY, recorder->path, 0, "no memory");
+  ab_free(packed);
+  ab_buffer_free(&raw);
+  ab_buffer_free(&text);
+  clear_chunk(h);
+  return status;
+}
+
+static abStatus html_close(abRecorder* recorder, bool abandon, abError* error) {
+  Html* h = (Html*)recorder;
+  abStatus status = AB_OK;
+  if (h->fd >= 0 && close(h->fd) != 0 && !abandon)
+    status = ab_fail(error, AB_ERROR_FILE, recorder->path, 0, "cannot complete this file");
+  abBuffer* all[] = {&h->time,   &h->pose,   &h->count, &h->geom[0], &h->geom[1],
+                     &h->tag[0], &h->tag[1], &h->value, &h->vertex,  &h->pressure};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) ab_buffer_free(all[i]);
+  ab_free(h->moving);
+  return status;
+}
+
+const abRecorderFormat ab_record_html = {sizeof(Html), html_open, html_sample, html_flush,
+                                         html_close};

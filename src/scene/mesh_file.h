@@ -1,0 +1,41 @@
+// Triangle meshes from files: OBJ, ASCII and binary STL. Whatever the bytes are, a reader answers
+// with a mesh or with an error.
+#ifndef ABUT_SCENE_MESH_FILE_H
+#define ABUT_SCENE_MESH_FILE_H
+
+#include <abut/types.h>
+
+typedef struct abMeshData {
+  int nvert;
+  abVec3* vert;
+  int ntriangle;  // 0: a cloud of points
+  int (*triangle)[3];
+} abMeshData;
+
+// The format follows the name's extension: .obj or .stl, upper or lower case.
+abStatus ab_mesh_read(const char* path, abMeshData* out, abError* error);
+abStatus ab_mesh_read_memory(const char* name, const void* bytes, size_t n, abMeshData* out,
+                             abError* error);
+void ab_mesh_data_free(abMeshData* mesh);
+
+// --- for the readers of the single formats
+// ------------------------------------------------------------
+
+typedef struct abMeshBuilder {
+  abMeshData mesh;
+  int vert_capacity, triangle_capacity;
+  const char* name;
+  abError* error;
+} abMeshBuilder;
+
+abStatus ab_mesh_add_vertex(abMeshBuilder* b, abVec3 v);
+abStatus ab_mesh_add_triangle(abMeshBuilder* b, int i, int j, int k);
+// Gives equal vertices one index, and drops triangles that lose a side by it.
+abStatus ab_mesh_weld(abMeshBuilder* b);
+// The number written in [begin, end), in any locale. False if it is none, or not finite.
+bool ab_parse_number(const char* begin, const char* end, double* out);
+
+abStatus ab_read_obj(abMeshBuilder* b, const char* text, size_t n);
+abStatus ab_read_stl(abMeshBuilder* b, const unsigned char* bytes, size_t n);
+
+#endif

@@ -1,0 +1,84 @@
+// The scene as it is being described: the definition structs, owned copies of everything they point
+// to. builder.c fills it, compile.c reads it, save.c writes it out again.
+#ifndef ABUT_SCENE_SCENE_H
+#define ABUT_SCENE_SCENE_H
+
+#include <abut/scene.h>
+
+// Memory that is given back all at once.
+typedef struct abBag {
+  struct abBagItem* first;
+} abBag;
+void* ab_bag_take(abBag* bag, size_t bytes);  // cleared; NULL when there is no memory
+char* ab_bag_copy_string(abBag* bag, const char* s);
+void ab_bag_free(abBag* bag);
+
+// Names to indices, one table per kind of thing (names.c).
+typedef struct abNameTable {
+  int n, capacity;  // entries, slots
+  const char** key;
+  int* value;
+} abNameTable;
+int ab_names_find(const abNameTable* table, const char* name);       // -1 if absent
+bool ab_names_add(abNameTable* table, const char* name, int value);  // false: no memory
+void ab_names_free(abNameTable* table);
+
+typedef struct abExcludeDef {
+  int body1, body2;
+} abExcludeDef;
+
+// A growing array of definitions.
+#define AB_LIST(type) \
+  struct {            \
+    int n, capacity;  \
+    type* item;       \
+  }
+
+struct abScene {
+  abSceneOption option;
+  AB_LIST(abBodyDef) body;  // body.item[0] is the world
+  AB_LIST(abJointDef) joint;
+  AB_LIST(abGeomDef) geom;
+  AB_LIST(abMeshDef) mesh;  // with the vertices of its file, scaled as in the file
+  AB_LIST(abActuatorDef) actuator;
+  AB_LIST(abKeyDef) key;
+  AB_LIST(abPairDef) pair;
+  AB_LIST(abExcludeDef) exclude;
+  AB_LIST(abSetting) setting;
+  abNameTable body_name, joint_name, geom_name, mesh_name, actuator_name, key_name;
+  abBag bag;              // strings and arrays the definitions point to
+  const char* last_file;  // the file name copied last: most definitions share it
+};
+
+// --- the compiler's desk (compile.c, compile_mass.c)
+// -----------------------------------------------------
+
+typedef struct abCompiler {
+  const abScene* scene;
+  abError* error;
+  abBag bag;      // everything below but the polyhedra
+  abModel model;  // its arrays are the ones below
+  abBody* body;
+  abJoint* joint;
+  abGeom* geom;
+  abMesh* mesh;
+  // compiled index -> index in the scene, and the other way round
+  int *body_from, *body_to, *joint_from, *joint_to, *geom_from, *geom_to;
+  abPose* pose;  // of the bodies in the world at q0
+  bool* paired;  // per geom: some abPairRule names it
+  // the different polyhedra, and which of them each geom and each body's hull uses (-1: none)
+  int npoly, poly_capacity;
+  abPolyhedron** poly;
+  const abPolyhedron** place;  // where they lie in the model's block
+  int *geom_poly, *hull_poly;
+  abShape* hull;  // per body; type AB_PLANE where there is none
+} abCompiler;
+
+// Shapes of the geoms (shape, geom_poly) and the meshes' vertices.
+abStatus ab_compile_shapes(abCompiler* c);
+// Masses of geoms and bodies, checked.
+abStatus ab_compile_masses(abCompiler* c);
+// Hulls of the bodies.
+abStatus ab_compile_hulls(abCompiler* c);
+
+#endif

@@ -1,0 +1,88 @@
+// What a step promises whatever the contact model: no allocation, the same result twice and for any
+// number of threads, a state put back when it breaks down.
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/check.h"
+#include "support/world.h"
+
+static long nalloc;
+static void* counting_alloc(size_t n) { return nalloc++, malloc(n); }
+static void* counting_realloc(void* p, size_t n) { return nalloc++, realloc(p, n); }
+
+static World heap(const char* contact) {
+  World w = world_begin(2e-3, true);
+  for (int i = 0; i < 20; i++)
+    world_add_box(&w, v3(0.1, 0.05, 0.025), 0.5,
+                  (abPose){v3(0.07 * (i % 3), 0.05 * (i % 2), 0.05 + 0.09 * i),
+                           quat_from_rotvec(v3(0.1 * i, 0.3, 0))});
+  world_start(&w, contact);
+  return w;
+}
+
+static void no_allocation_during_a_step(void** state) {
+  (void)state;
+  ab_set_allocator((abAllocator){counting_alloc, counting_realloc, free});
+  for (int m = 0; m < ab_contact_model_count(); m++) {
+    World w = heap(ab_contact_model(m)->name);
+    long before = nalloc;
+    world_run(&w, 0.1);
+    assert_int_equal(nalloc, before);
+    assert_int_equal((long)w.data->stat.bad_body, -1);
+    world_free(&w);
+  }
+  ab_set_allocator((abAllocator){malloc, realloc, free});
+}
+
+static void same_inputs_give_the_same_hash_at_any_number_of_threads(void** state) {
+  (void)state;
+  for (int m = 0; m < ab_contact_model_count(); m++) {
+    uint64_t hash[3];
+    for (int k = 0; k < 3; k++) {
+      World w = heap(ab_contact_model(m)->name);
+      abError error;
+      if (k == 2) assert_int_equal(ab_set_threads(w.data, 3, &error), AB_OK);
+      world_run(&w, 0.3);
+      hash[k] = ab_state_hash(w.model, w.data);
+      world_free(&w);
+    }
+    assert_true(hash[0] == hash[1]);
+    assert_true(hash[0] == hash[2]);
+  }
+}
+
+static void reset_rewinds(void** state) {
+  (void)state;
+  for (int m = 0; m < ab_contact_model_count(); m++) {
+    World w = heap(ab_contact_model(m)->name);
+    world_run(&w, 0.3);
+    uint64_t first = ab_state_hash(w.model, w.data);
+    ab_data_reset(w.model, w.data, -1);
+    world_run(&w, 0.3);
+    assert_true(ab_state_hash(w.model, w.data) == first);
+    world_free(&w);
+  }
+}
+
+static void broken_step_leaves_the_state_as_it_was(void** state) {
+  (void)state;
+  World w = heap(NULL);
+  world_run(&w, 0.1);
+  uint64_t before = ab_state_hash(w.model, w.data);
+  w.data->applied[3].force.x = NAN;
+  assert_int_equal(ab_step(w.model, w.data), AB_STEP_BROKEN);
+  assert_true(ab_state_hash(w.model, w.data) == before);
+  w.data->applied[3].force.x = 0;
+  assert_true(ab_step(w.model, w.data) != AB_STEP_BROKEN);
+  world_free(&w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_allocation_during_a_step),
+      cmocka_unit_test(same_inputs_give_the_same_hash_at_any_number_of_threads),
+      cmocka_unit_test(reset_rewinds),
+      cmocka_unit_test(broken_step_leaves_the_state_as_it_was),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
