@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/spatial.h"
 #include "support/check.h"
 #include "support/world.h"
 

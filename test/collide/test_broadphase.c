@@ -3,6 +3,7 @@
 #include "collide/broadphase.h"
 #include "collide/filter.h"
 #include "geometry/support.h"
+#include "math/spatial.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/world.h"

@@ -1,4 +1,5 @@
 // The analytic checks every area model must pass, at several scales of mass and length.
+#include "math/spatial.h"
 #include "support/check.h"
 #include "support/world.h"
 

@@ -1,10 +1,9 @@
-// Small worlds for tests: a floor, some boxes, a contact model, run for a while.
-#ifndef ABUT_TEST_WORLD_H
-#define ABUT_TEST_WORLD_H
+// Small worlds for experiments and tests: a floor, some boxes, a contact model, run for a while.
+// Whatever cannot be built ends the program with a message: such a program is wrong.
+#ifndef ABUT_EXPERIMENT_WORLD_H
+#define ABUT_EXPERIMENT_WORLD_H
 
 #include <abut/abut.h>
-
-#include "math/spatial.h"
 
 typedef struct World {
   abScene* scene;
@@ -21,7 +20,7 @@ int world_add_static_box(World* w, abVec3 half, abPose pose);
 int world_add_box(World* w, abVec3 half, double mass, abPose pose);
 // Any free shape; size as in abGeomDef.
 int world_add_shape(World* w, abShapeType type, abVec3 size, double mass, abPose pose);
-// Compiles and chooses the contact model; fails the test if that is not possible.
+// Compiles and chooses the contact model (NULL: the default).
 void world_start(World* w, const char* contact);
 void world_free(World* w);
 void world_set_param(World* w, const char* name, double value);

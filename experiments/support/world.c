@@ -1,24 +1,23 @@
 #include "support/world.h"
 
-#include "support/check.h"
-
 #include <stdio.h>
+#include <stdlib.h>
 
 static void require(bool ok, const abError* error) {
   if (ok) return;
   fprintf(stderr, "%s:%d: %s\n", error->file, error->line, error->message);
-  fail();
+  exit(2);
 }
 
 World world_begin(double h, bool floor) {
   World w = {.scene = ab_scene_create(), .mu_static = 0.5, .mu_kinetic = 0.5};
   ab_scene_option(w.scene)->timestep = h;
-  ab_scene_option(w.scene)->gravity = v3(0, 0, -9.8);
+  ab_scene_option(w.scene)->gravity = (abVec3){0, 0, -9.8};
   if (floor) {
     abError error;
     abGeomDef def = ab_geom_def();
     def.type = AB_PLANE;
-    def.size = v3(10, 10, 1);
+    def.size = (abVec3){10, 10, 1};
     def.friction[0] = 0;  // pairs take the larger: the bodies' own
     def.mu_static = 0;
     require(ab_scene_add_geom(w.scene, &def, &error) >= 0, &error);
@@ -51,7 +50,7 @@ int world_add_shape(World* w, abShapeType type, abVec3 size, double mass, abPose
   def.pose = pose;
   int body = ab_scene_add_body(w->scene, &def, &error);
   require(body >= 0, &error);
-  add_geom(w, body, type, size, mass, pose_identity());
+  add_geom(w, body, type, size, mass, (abPose){{0, 0, 0}, {1, 0, 0, 0}});
   abJointDef joint = ab_joint_def();
   joint.body = body;
   joint.type = AB_JOINT_FREE;
@@ -111,13 +110,15 @@ abStepStatus world_run(World* w, double time) {
 }
 
 abVec3 world_force_on(const World* w, int body) {
-  abVec3 f = v3_zero();
+  abVec3 sum = {0, 0, 0};
   for (int i = 0; i < w->data->ncontact; i++) {
     const abContact* c = &w->data->contacts[i];
-    if (c->body1 == body) f = v3_add(f, c->wrench.force);
-    if (c->body2 == body) f = v3_sub(f, c->wrench.force);
+    double sign = (c->body1 == body) - (c->body2 == body);
+    sum.x += sign * c->wrench.force.x;
+    sum.y += sign * c->wrench.force.y;
+    sum.z += sign * c->wrench.force.z;
   }
-  return f;
+  return sum;
 }
 
 double world_floor_force(const World* w) { return -world_force_on(w, 0).z; }

@@ -1,0 +1,101 @@
+// Scenes from files: reads the text, tells MJCF from URDF by the root element, and hands the tree
+// to the reader of that format.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "scene/mjcf.h"
+#include "scene/scene.h"
+
+static void free_reading(abReading* m) {
+  abLabels* labels[] = {&m->body,     &m->joint,    &m->geom, &m->mesh,
+                        &m->material, &m->actuator, &m->key};
+  for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) ab_labels_free(labels[i]);
+  for (int i = 0; i < AB_GEOM_NUMBER; i++) ab_labels_free(&m->number_name[i]);
+  ab_free(m->joint_def);
+  ab_free(m->joint_force);
+  ab_free(m->geom_number);
+  ab_free(m->material_rgba);
+  ab_xml_free(m->doc);
+}
+
+static bool read_tree(abReading* m) {
+  const abXml* root = m->doc->root;
+  if (ab_xml_is(root, "robot")) {
+    m->compiler = (abCompilerElement){.autolimits = true,
+                                      .strippath = true,
+                                      .discardvisual = true,
+                                      .fusestatic = true,
+                                      .eulerseq = "XYZ",
+                                      .inertiafromgeom = AB_AUTO,
+                                      .group_high = 5};
+    return ab_urdf_read(m, root);
+  }
+  if (!ab_xml_is(root, "mujoco")) {
+    ab_fail(m->error, AB_ERROR_PARSE, root->file, root->line,
+            "the root element is <%.40s>; a scene begins with <mujoco> (MJCF) or <robot> (URDF)",
+            root->name);
+    return false;
+  }
+  m->compiler = (abCompilerElement){.degree = true,
+                                    .autolimits = true,
+                                    .eulerseq = "xyz",
+                                    .inertiafromgeom = AB_AUTO,
+                                    .group_high = 5};
+  return ab_xml_expand_includes(m->doc, m->error) == AB_OK && ab_mjcf_read(m, root);
+}
+
+static abScene* load(abXmlDoc* doc, const char* path, const char* bytes, size_t n, abNotes* notes,
+                     abError* error) {
+  abError own;
+  abReading m = {.doc = doc,
+                 .notes = notes,
+                 .error = error ? error : &own,
+                 .files = doc->read == ab_xml_read_file};
+  m.error->line = 0;
+  m.error->file[0] = 0;
+  bool ok = ab_xml_parse(doc, path, bytes, n, m.error) == AB_OK;
+  if (ok) {
+    m.scene = ab_scene_create();
+    ok = (m.scene || ab_no_memory(&m)) && read_tree(&m);
+  }
+  free_reading(&m);
+  if (ok) return m.scene;
+  ab_scene_free(m.scene);
+  ab_notes_free(notes);
+  return NULL;
+}
+
+abScene* ab_scene_load(const char* path, abNotes* notes, abError* error) {
+  if (notes) *notes = (abNotes){0};
+  char* bytes;
+  size_t n;
+  if (ab_xml_read_file(path, &bytes, &n, error) != AB_OK) return NULL;
+  abXmlDoc doc = {.read = ab_xml_read_file};
+  abScene* scene = load(&doc, path, bytes, n, notes, error);
+  ab_free(bytes);
+  return scene;
+}
+
+static abStatus read_nothing(const char* path, char** bytes, size_t* n, abError* error) {
+  *bytes = NULL;
+  *n = 0;
+  return ab_fail(error, AB_ERROR_FILE, path, 0, "no files can be read here");
+}
+
+abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abNotes* notes,
+                              abError* error) {
+  if (notes) *notes = (abNotes){0};
+  abXmlDoc doc = {.read = read_nothing};
+  return load(&doc, name, bytes, n, notes, error);
+}
+
+abModel* ab_load(const char* path, abNotes* notes, abError* error) {
+  abScene* scene = ab_scene_load(path, notes, error);
+  if (!scene) return NULL;
+  abModel* model = ab_scene_compile(scene, error);
+  ab_scene_free(scene);
+  if (!model) ab_notes_free(notes);
+  return model;
+}

@@ -1,0 +1,45 @@
+// See orientation.h.
+#include "scene/orientation.h"
+
+#include "math/rotation.h"
+
+abQuat ab_quat_euler(const double angle[3], const char* sequence) {
+  abQuat q = quat_identity();
+  for (int i = 0; i < 3; i++) {
+    char c = sequence[i];
+    bool fixed = c >= 'A' && c <= 'Z';
+    int axis = (fixed ? c - 'A' : c - 'a') - 23;  // x = 0, y = 1, z = 2
+    double s = sin(angle[i] / 2);
+    abQuat turn = {cos(angle[i] / 2), axis == 0 ? s : 0, axis == 1 ? s : 0, axis == 2 ? s : 0};
+    q = fixed ? quat_mul(turn, q) : quat_mul(q, turn);
+  }
+  return quat_unit(q);
+}
+
+bool ab_quat_xyaxes(const double axes[6], abQuat* q) {
+  abVec3 x = v3(axes[0], axes[1], axes[2]), y = v3(axes[3], axes[4], axes[5]);
+  double nx = v3_norm(x), ny = v3_norm(y);
+  if (!(nx > 0) || !(ny > 0)) return false;
+  x = v3_scale(1 / nx, x);
+  y = v3_scale(1 / ny, y);
+  abVec3 up = v3_axpy(-v3_dot(x, y), x, y);
+  // below this the direction of y - (x.y) x is nothing but rounding
+  if (!(v3_norm(up) > 1e-12)) return false;
+  y = v3_unit(up);
+  abMat3 R = m3_cols(x, y, v3_cross(x, y));
+  *q = quat_from_matrix(&R);
+  return true;
+}
+
+bool ab_quat_zaxis(abVec3 z, abQuat* q) {
+  double n = v3_norm(z);
+  if (!(n > 0)) return false;
+  z = v3_scale(1 / n, z);
+  abVec3 axis = v3(-z.y, z.x, 0);  // (0,0,1) x z
+  double s = v3_norm(axis);
+  double angle = atan2(s, z.z);
+  // where z is vertical to rounding, the axis is arbitrary: x
+  axis = s > 1e-10 ? v3_scale(1 / s, axis) : v3(1, 0, 0);
+  *q = quat_from_axis_angle(axis, angle);
+  return true;
+}

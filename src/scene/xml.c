@@ -1,0 +1,419 @@
+// The document tree. Expat reports elements in document order; the tree is built in blocks of
+// memory that are freed together. The line of an attribute is found by walking over the text of
+// the start tag, which expat gives by its place in the file: it lists the attributes in the same
+// order.
+#include "scene/xml.h"
+
+#include <expat.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "scene/mesh_file.h"
+
+typedef struct abXmlBlock {
+  struct abXmlBlock* next;
+  size_t used, size;
+  max_align_t data[];
+} Block;
+
+typedef struct abXmlFile {
+  struct abXmlFile* next;
+  const char* path;
+} File;
+
+void* ab_xml_take(abXmlDoc* doc, size_t bytes) {
+  bytes = (bytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+  Block* b = doc->block;
+  if (!b || b->size - b->used < bytes) {
+    size_t size = bytes > 65536 ? bytes : 65536;
+    b = ab_alloc(sizeof(Block) + size);
+    if (!b) return NULL;
+    *b = (Block){doc->block, 0, size};
+    doc->block = b;
+  }
+  void* p = (char*)b->data + b->used;
+  b->used += bytes;
+  return p;
+}
+
+static const char* copy_n(abXmlDoc* doc, const char* text, size_t n) {
+  char* p = ab_xml_take(doc, n + 1);
+  if (!p) return NULL;
+  memcpy(p, text, n);
+  p[n] = 0;
+  return p;
+}
+
+const char* ab_xml_copy(abXmlDoc* doc, const char* text) { return copy_n(doc, text, strlen(text)); }
+
+void ab_xml_free(abXmlDoc* doc) {
+  for (Block *b = doc->block, *next; b; b = next) {
+    next = b->next;
+    ab_free(b);
+  }
+  *doc = (abXmlDoc){0};
+}
+
+const char* ab_xml_path(abXmlDoc* doc, const char* base, const char* path) {
+  const char* slash = strrchr(base, '/');
+  if (path[0] == '/' || !slash) return ab_xml_copy(doc, path);
+  size_t nbase = (size_t)(slash - base) + 1, n = strlen(path);
+  char* out = ab_xml_take(doc, nbase + n + 1);
+  if (!out) return NULL;
+  memcpy(out, base, nbase);
+  memcpy(out + nbase, path, n + 1);
+  return out;
+}
+
+abStatus ab_xml_read_file(const char* path, char** bytes, size_t* n, abError* error) {
+  *bytes = NULL;
+  *n = 0;
+  FILE* f = fopen(path, "rb");
+  if (!f)
+    return ab_fail(error, AB_ERROR_FILE, path, 0,
+                   "the file cannot be opened; check the path and its permissions");
+  size_t room = 0;
+  bool ok = true;
+  for (;;) {
+    if (*n == room) {
+      room = room ? 2 * room : 65536;
+      char* more = room <= AB_XML_BYTES ? ab_realloc(*bytes, room) : NULL;
+      if (!(ok = more != NULL)) break;
+      *bytes = more;
+    }
+    size_t got = fread(*bytes + *n, 1, room - *n, f);
+    *n += got;
+    if (!got) break;
+  }
+  bool bad = ferror(f) != 0;
+  fclose(f);
+  if (ok && !bad) return AB_OK;
+  ab_free(*bytes);
+  *bytes = NULL;
+  if (bad)
+    return ab_fail(error, AB_ERROR_FILE, path, 0, "the file cannot be read; is it a folder?");
+  return ab_fail(error, AB_ERROR_MEMORY, path, 0, "the file is too large to be a scene");
+}
+
+// --- parsing -----------------------------------------------------------------------------------
+
+typedef struct Reader {
+  abXmlDoc* doc;
+  abError* error;
+  XML_Parser parser;
+  const char* file;
+  const char* bytes;
+  size_t nbyte;
+  abXml *root, *open;
+  int depth;
+  abStatus status;
+} Reader;
+
+static int line_now(const Reader* r) {
+  XML_Size line = XML_GetCurrentLineNumber(r->parser);
+  return line < INT_MAX ? (int)line : INT_MAX;
+}
+
+static void stop(Reader* r, abStatus code, const char* message) {
+  if (r->status == AB_OK) r->status = ab_fail(r->error, code, r->file, line_now(r), "%s", message);
+  XML_StopParser(r->parser, XML_FALSE);
+}
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// Lines of the attributes of the start tag that expat is at: each follows white space outside
+// quotes.
+static void attribute_lines(const Reader* r, int n, abXmlAttr* attr) {
+  XML_Index at = XML_GetCurrentByteIndex(r->parser);
+  int nbyte = XML_GetCurrentByteCount(r->parser);
+  if (at < 0 || nbyte <= 0 || (size_t)at + (size_t)nbyte > r->nbyte) return;
+  const char* p = r->bytes + at;
+  char quote = 0, before = 0;
+  int line = attr[0].line, i = 0;
+  for (int k = 0; k < nbyte && i < n; k++) {
+    char c = p[k];
+    if (c == '\n') line++;
+    if (quote) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (is_space(before) && !is_space(c) && c != '=' && c != '/' && c != '>') {
+      attr[i++].line = line;
+    }
+    before = quote ? 'x' : c;
+    if (c == '=' && !quote)  // spaces may follow the sign: what comes next is the value
+      while (k + 1 < nbyte && is_space(p[k + 1])) line += p[++k] == '\n';
+  }
+}
+
+static abXml* new_element(Reader* r, const char* name, const char** attr) {
+  int n = 0;
+  while (attr[2 * n]) n++;
+  abXml* e = ab_xml_take(r->doc, sizeof *e);
+  abXmlAttr* a = ab_xml_take(r->doc, sizeof *a * (size_t)(n + 1));
+  if (!e || !a) return NULL;
+  *e = (abXml){.name = ab_xml_copy(r->doc, name),
+               .file = r->file,
+               .line = line_now(r),
+               .nattr = n,
+               .attr = a,
+               .parent = r->open};
+  if (!e->name) return NULL;
+  for (int i = 0; i < n; i++) {
+    a[i] = (abXmlAttr){ab_xml_copy(r->doc, attr[2 * i]), ab_xml_copy(r->doc, attr[2 * i + 1]),
+                       e->line};
+    if (!a[i].name || !a[i].value) return NULL;
+  }
+  if (n) attribute_lines(r, n, a);
+  return e;
+}
+
+static void XMLCALL start_element(void* user, const char* name, const char** attr) {
+  Reader* r = user;
+  if (r->status != AB_OK) return;
+  if (++r->depth > AB_XML_DEPTH) {
+    char text[96];
+    snprintf(text, sizeof text, "elements are nested deeper than %d; make the tree shallower",
+             AB_XML_DEPTH);
+    stop(r, AB_ERROR_PARSE, text);
+    return;
+  }
+  abXml* e = new_element(r, name, attr);
+  if (!e) {
+    stop(r, AB_ERROR_MEMORY, "no memory for the document");
+    return;
+  }
+  if (!r->open) {
+    r->root = e;
+  } else if (r->open->last) {
+    r->open->last = r->open->last->next = e;
+  } else {
+    r->open->child = r->open->last = e;
+  }
+  r->open = e;
+}
+
+static void XMLCALL end_element(void* user, const char* name) {
+  Reader* r = user;
+  (void)name;
+  if (r->status != AB_OK) return;
+  r->depth--;
+  r->open = r->open->parent;
+}
+
+static void XMLCALL entity(void* user, const XML_Char* name, int parameter, const XML_Char* value,
+                           int length, const XML_Char* base, const XML_Char* system,
+                           const XML_Char* public, const XML_Char* notation) {
+  (void)name, (void)parameter, (void)value, (void)length;
+  (void)base, (void)system, (void)public, (void)notation;
+  stop(user, AB_ERROR_PARSE, "entity declarations are not allowed in a scene; write the text out");
+}
+
+static abStatus parse_file(abXmlDoc* doc, const char* path, const char* bytes, size_t n,
+                           abXml** root, abError* error) {
+  File* file = ab_xml_take(doc, sizeof *file);
+  const char* name = ab_xml_copy(doc, path);
+  XML_Parser parser = XML_ParserCreate(NULL);
+  if (!file || !name || !parser) {
+    if (parser) XML_ParserFree(parser);
+    return ab_fail(error, AB_ERROR_MEMORY, path, 0, "no memory for the document");
+  }
+  *file = (File){doc->file, name};
+  doc->file = file;
+  Reader r = {doc, error, parser, name, bytes, n, NULL, NULL, 0, AB_OK};
+  XML_SetUserData(parser, &r);
+  XML_SetElementHandler(parser, start_element, end_element);
+  XML_SetEntityDeclHandler(parser, entity);
+  // Expat takes its lengths as int: hand the text over in pieces.
+  size_t at = 0;
+  enum XML_Status status = XML_STATUS_OK;
+  do {
+    size_t piece = n - at < ((size_t)1 << 28) ? n - at : (size_t)1 << 28;
+    status = XML_Parse(parser, bytes + at, (int)piece, at + piece == n);
+    at += piece;
+  } while (status == XML_STATUS_OK && at < n);
+  if (status != XML_STATUS_OK && r.status == AB_OK)
+    r.status = ab_fail(error, AB_ERROR_PARSE, name, line_now(&r), "malformed XML: %s%s",
+                       XML_ErrorString(XML_GetErrorCode(parser)),
+                       n ? "; the line is where reading stopped, the fault may be just before it"
+                         : "; the file is empty");
+  XML_ParserFree(parser);
+  *root = r.root;
+  return r.status;
+}
+
+abStatus ab_xml_parse(abXmlDoc* doc, const char* path, const char* bytes, size_t n,
+                      abError* error) {
+  return parse_file(doc, path, bytes, n, &doc->root, error);
+}
+
+// --- includes ----------------------------------------------------------------------------------
+
+// A count of includes bounds the work, since each file may come once only; what is left to check
+// is that the depth of the whole tree stays bounded.
+static int depth_of(const abXml* e) {
+  int depth = 0;
+  for (; e; e = e->parent) depth++;
+  return depth;
+}
+
+static abStatus include_file(abXmlDoc* doc, const abXml* e, abXml** first, abError* error) {
+  const abXmlAttr* a = ab_xml_attr(e, "file");
+  if (!a || !a->value[0])
+    return ab_fail(error, AB_ERROR_PARSE, e->file, e->line,
+                   "<include> needs the attribute file=\"...\"");
+  if (e->nattr > 1 || e->child)
+    return ab_fail(error, AB_ERROR_PARSE, e->file, e->line,
+                   "<include> takes the attribute file only, and no content");
+  const char* path = ab_xml_path(doc, doc->root->file, a->value);
+  if (!path) return ab_fail(error, AB_ERROR_MEMORY, e->file, e->line, "no memory");
+  for (const File* f = doc->file; f; f = f->next)
+    if (!strcmp(f->path, path))
+      return ab_fail(error, AB_ERROR_PARSE, e->file, a->line,
+                     "'%s' is included a second time, or includes itself; each file may be "
+                     "included once",
+                     a->value);
+  char* bytes;
+  size_t n;
+  abError reason;
+  if (doc->read(path, &bytes, &n, &reason) != AB_OK)
+    return ab_fail(error, reason.code, e->file, a->line, "included file '%.300s': %.500s", path,
+                   reason.message);
+  abXml* root = NULL;
+  abStatus status = parse_file(doc, path, bytes, n, &root, error);
+  ab_free(bytes);
+  if (status == AB_OK) *first = root->child;
+  return status;
+}
+
+static abStatus expand(abXmlDoc* doc, abXml* parent, int depth, abError* error) {
+  if (depth > AB_XML_DEPTH)
+    return ab_fail(error, AB_ERROR_PARSE, parent->file, parent->line,
+                   "elements are nested deeper than %d through includes", AB_XML_DEPTH);
+  abXml** link = &parent->child;
+  parent->last = NULL;
+  while (*link) {
+    abXml* e = *link;
+    if (!ab_xml_is(e, "include")) {
+      abStatus status = e->child ? expand(doc, e, depth + 1, error) : AB_OK;
+      if (status != AB_OK) return status;
+      parent->last = e;
+      link = &e->next;
+      continue;
+    }
+    abXml* first = NULL;
+    abStatus status = include_file(doc, e, &first, error);
+    if (status != AB_OK) return status;
+    abXml* tail = first;
+    for (abXml* c = first; c; c = c->next) {
+      c->parent = parent;
+      tail = c;
+    }
+    if (tail) tail->next = e->next;
+    *link = first ? first : e->next;  // the new children are looked at next: they may include too
+  }
+  return AB_OK;
+}
+
+abStatus ab_xml_expand_includes(abXmlDoc* doc, abError* error) {
+  return expand(doc, doc->root, depth_of(doc->root), error);
+}
+
+// --- reading values ------------------------------------------------------------------------------
+
+const abXmlAttr* ab_xml_attr(const abXml* element, const char* name) {
+  for (int i = 0; i < element->nattr; i++)
+    if (!strcmp(element->attr[i].name, name)) return &element->attr[i];
+  return NULL;
+}
+
+int ab_xml_count(const abXmlAttr* attr) {
+  int n = 0;
+  for (const char* p = attr->value; *p;) {
+    while (is_space(*p)) p++;
+    if (*p) n++;
+    while (*p && !is_space(*p)) p++;
+  }
+  return n;
+}
+
+int ab_xml_numbers(const abXml* element, const abXmlAttr* attr, int max, double* out,
+                   abError* error) {
+  int n = 0;
+  const char* p = attr->value;
+  for (;;) {
+    while (is_space(*p)) p++;
+    if (!*p) return n;
+    double x;
+    size_t word = strcspn(p, " \t\r\n");
+    if (n == max) {
+      ab_fail(error, AB_ERROR_PARSE, element->file, attr->line,
+              "<%s> %s=\"%.60s\": at most %d number%s allowed here", element->name, attr->name,
+              attr->value, max, max == 1 ? " is" : "s are");
+      return -1;
+    }
+    if (!ab_parse_number(p, p + word, &x)) {
+      ab_fail(error, AB_ERROR_PARSE, element->file, attr->line,
+              "<%s> %s: '%.*s' is not a finite number", element->name, attr->name,
+              word < 60 ? (int)word : 60, p);
+      return -1;
+    }
+    out[n++] = x;
+    p += word;
+  }
+}
+
+// --- spelling ------------------------------------------------------------------------------------
+
+#define WORD 32
+
+// Number of letters to insert, delete or change to get from a to b.
+static int edit_distance(const char* a, int na, const char* b, int nb) {
+  int row[WORD + 1];
+  for (int j = 0; j <= nb; j++) row[j] = j;
+  for (int i = 1; i <= na; i++) {
+    int diagonal = row[0];
+    row[0] = i;
+    for (int j = 1; j <= nb; j++) {
+      int change = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      int best = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+      row[j] = change < best ? change : best;
+    }
+  }
+  return row[nb];
+}
+
+void ab_xml_nearest(const char* word, const char* list, char out[32]) {
+  out[0] = 0;
+  size_t n = strlen(word);
+  if (n == 0 || n >= WORD) return;
+  int best = (int)n / 3 + 2;  // farther than a third of the letters is another word
+  while (*list) {
+    size_t m = strcspn(list, " ");
+    if (m > 0 && m < WORD) {
+      int d = edit_distance(word, (int)n, list, (int)m);
+      if (d < best && d < (int)m) {
+        best = d;
+        memcpy(out, list, m);
+        out[m] = 0;
+      }
+    }
+    list += m;
+    list += strspn(list, " ");
+  }
+}
+
+bool ab_xml_listed(const char* word, const char* list) {
+  size_t n = strlen(word);
+  while (n && *list) {
+    size_t m = strcspn(list, " ");
+    if (m == n && !memcmp(word, list, n)) return true;
+    list += m;
+    list += strspn(list, " ");
+  }
+  return false;
+}
