@@ -76,6 +76,67 @@ static void measure(const char* name, Solve solve, Cone* cone, void* workspace) 
          (double)steps / ((double)ROUNDS * CASES * REPEATS));
 }
 
+// A linear complementarity problem through the general interface: time per Newton step.
+typedef struct Linear {
+  int n;
+  double m[24 * 24], q[24], unit[24], lower[24];
+} Linear;
+
+static bool linear(void* context, const double* x, double* f, double* jacobian) {
+  const Linear* c = (const Linear*)context;
+  for (int i = 0; i < c->n; i++) {
+    f[i] = c->q[i];
+    for (int j = 0; j < c->n; j++) f[i] += c->m[i * c->n + j] * x[j];
+  }
+  if (jacobian) memcpy(jacobian, c->m, (size_t)(c->n * c->n) * sizeof(double));
+  return true;
+}
+
+static void measure_mcp(int n, void* workspace) {
+  static Linear c;
+  double best = INFINITY;
+  int steps = 0;
+  c.n = n;
+  for (int i = 0; i < n; i++) {
+    c.q[i] = uniform(), c.unit[i] = 1, c.lower[i] = 0;
+    for (int j = 0; j < n; j++) c.m[i * n + j] = uniform() + (i == j ? n : 0);
+  }
+  abMcpDef def = {.n = n, .evaluate = linear, .context = &c, .lower = c.lower};
+  def.x_scale = def.f_scale = c.unit;
+  for (int round = 0; round < ROUNDS; round++) {
+    double start = seconds(), x[24];
+    for (int k = 0; k < 200; k++) {
+      memset(x, 0, sizeof x);
+      steps = ab_mcp(&def, x, workspace).iterations;
+    }
+    best = fmin(best, (seconds() - start) / 200);
+  }
+  printf("mcp, %2d unknowns             %8.3f us %8d iterations, %.3f us each\n", n, 1e6 * best,
+         steps, 1e6 * best / steps);
+}
+
+// Loads of least norm that carry a given wrench: 6 equalities, the loads >= 0.
+static void measure_qp(const Cone* cone, int n, void* workspace) {
+  static double h[32 * 32], g[32], a[38 * 32], b[38], x[32];
+  double best = INFINITY;
+  memset(a, 0, sizeof a), memset(b, 0, sizeof b);
+  for (int i = 0; i < n; i++) {
+    h[i * n + i] = 1;
+    for (int k = 0; k < 6; k++) a[k * n + i] = cone->a[6 * i + k];
+    a[(6 + i) * n + i] = 1;
+  }
+  memcpy(b, cone->b, sizeof cone->b);
+  abQpDef def = {.nvar = n, .nrow = 6 + n, .nequal = 6, .h = h, .g = g, .a = a, .b = b};
+  abSolveResult result = {0};
+  for (int round = 0; round < ROUNDS; round++) {
+    double start = seconds();
+    for (int k = 0; k < 20; k++) result = ab_qp(&def, x, NULL, workspace);
+    best = fmin(best, (seconds() - start) / 20);
+  }
+  printf("qp, %d loads, 6 equalities    %8.3f us %8d iterations, residual %.1e\n", n, 1e6 * best,
+         result.iterations, result.residual);
+}
+
 int main(void) {
   static Cone cone[CASES];
   void* workspace = malloc(1 << 20);
@@ -90,6 +151,9 @@ int main(void) {
       measure("  nnls, warm", cone_nnls_warm, cone, workspace);
       measure("  sliding lcp", sliding_lcp, cone, workspace);
     }
+  for (int n = 6; n <= 24; n += 6) measure_mcp(n, workspace);
+  fill(cone, 4, 1);
+  measure_qp(cone, 32, workspace);
   free(workspace);
   return 0;
 }

@@ -10,8 +10,7 @@
 extern "C" {
 #endif
 
-// --- shapes
-// -------------------------------------------------------------------------------------------
+// --- shapes ---
 
 typedef enum abShapeType {
   AB_PLANE,      // the half-space below z = 0 of its frame; size.x, size.y only for drawing
@@ -49,8 +48,7 @@ typedef struct abShape {
   double poly_error;
 } abShape;
 
-// --- the tree of bodies
-// -------------------------------------------------------------------------------
+// --- the tree of bodies ---
 
 typedef enum abJointType {
   AB_JOINT_FREE,   // 7 coordinates: position of the body frame, quaternion; 6 velocities: see

@@ -114,6 +114,7 @@ typedef struct abSceneOption {
   double tessellation;  // bound on the relative volume error of tessellated smooth shapes (0.02)
   double boundmass, boundinertia, settotalmass;
   bool balanceinertia;
+  const char* file;  // where the scene came from, NULL: the file its last part came from, if any
 } abSceneOption;
 
 AB_API abScene* ab_scene_create(void);

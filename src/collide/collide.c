@@ -16,10 +16,14 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
+#include "collide/gjk.h"
 #include "collide/intersect.h"
 #include "collide/patch.h"
 #include "collide/surface.h"
 #include "math/rotation.h"
+
+// The margin is at most this fraction of the thinner body.
+static const double THIN = 0.01;
 
 typedef struct Record {
   abPair pair;
@@ -65,28 +69,104 @@ static void name_pair(const abModel* model, const abData* data, const int candid
                    .pose2 = data->geom_pose[g2]};
 }
 
-// Bounding balls about the frames: settles most candidates that do not touch.
-static bool balls_apart(const abPair* p) {
+// Bounding balls about the frames, `margin` further apart: settles most candidates that do not
+// touch.
+static bool balls_apart(const abPair* p, double margin) {
   const abPolyhedron *a = p->shape1->poly, *b = p->shape2->poly;
   if (a && b) {
-    double reach = a->radius + b->radius;
+    double reach = a->radius + b->radius + margin;
     return v3_norm2(v3_sub(p->pose1.p, p->pose2.p)) >= reach * reach;
   }
   abPose plane = a ? p->pose2 : p->pose1, other = a ? p->pose1 : p->pose2;
   abVec3 up = quat_rotate(plane.q, v3(0, 0, 1));
-  return v3_dot(up, v3_sub(other.p, plane.p)) >= (a ? a : b)->radius;
+  return v3_dot(up, v3_sub(other.p, plane.p)) >= (a ? a : b)->radius + margin;
 }
 
-static abStatus find_patch(const abData* data, Record* r, abArena* scratch) {
+// How thin a shape is: the smallest width of the simple ones, of a polyhedron twice the distance
+// from its centroid to the nearest face.
+static double thinness(const abShape* s) {
+  switch (s->type) {
+    case AB_PLANE:
+      return DBL_MAX;
+    case AB_BOX:
+    case AB_ELLIPSOID:
+      return 2 * fmin(s->size.x, fmin(s->size.y, s->size.z));
+    case AB_SPHERE:
+    case AB_CAPSULE:
+      return 2 * s->size.x;
+    case AB_CYLINDER:
+      return 2 * fmin(s->size.x, s->size.y);
+    default:
+      break;
+  }
+  double least = DBL_MAX;
+  for (int i = 0; i < s->poly->nface; i++)
+    least = fmin(least, s->poly->plane[i].d - v3_dot(s->poly->plane[i].n, s->poly->centroid));
+  return 2 * least;
+}
+
+// margin |g| h^2 of the model, but small against both bodies.
+static double margin_of(const abModel* model, const abData* data, const abPair* p) {
+  double margin = data->contact->margin * v3_norm(model->gravity) * data->h * data->h;
+  if (margin <= 0) return 0;
+  return fmin(margin, THIN * fmin(thinness(p->shape1), thinness(p->shape2)));
+}
+
+// The direction in which the two come nearest: the normal of their overlap, or where there is none
+// of the shortest distance. False if they are further apart than the margin.
+static bool nearest_direction(const abPair* p, const abOverlap* overlap, const abPatchHint* hint,
+                              double margin, abVec3* n) {
+  if (overlap->contact) {
+    *n = ab_overlap_normal(overlap, hint);
+    return true;
+  }
+  if (p->shape1->type == AB_PLANE || p->shape2->type == AB_PLANE) {
+    bool first = p->shape1->type == AB_PLANE;
+    *n = quat_rotate(first ? p->pose1.q : p->pose2.q, v3(0, 0, first ? -1 : 1));
+    return true;
+  }
+  abDistance distance;
+  ab_distance(p->shape1, p->pose1, p->shape2, p->pose2, NULL, &distance);
+  *n = distance.normal;
+  return distance.separation < margin && v3_norm2(distance.normal) > 0.5;
+}
+
+// A model with a margin sees the patch that the bodies would have if the first were nearer by the
+// margin, with the margin taken off its thickness: over the part of the patch where the bodies have
+// not met the thickness is negative, and nothing jumps when they meet.
+static abStatus near_patch(Record* r, abPatchHint* hint, const abOverlap* overlap, double margin,
+                           abArena* scratch) {
+  abPair* p = &r->pair;
+  abVec3 n;
+  if (!nearest_direction(p, overlap, hint, margin, &n)) return AB_OK;
+  abPose pose1 = p->pose1;
+  pose1.p = v3_axpy(-margin, n, pose1.p);
+  abOverlap nearer;
+  abStatus status = ab_overlap(p->shape1->poly, pose1, p->shape2->poly, p->pose2, scratch, &nearer);
+  if (status != AB_OK || !nearer.contact) return status;
+  hint->fixed = &n;
+  r->keep = true;
+  status = ab_patch_make(&nearer, hint, scratch, r->room, r->polygon, &p->patch);
+  p->patch.volume = overlap->volume;
+  p->patch.center = v3_axpy(0.5 * margin, n, p->patch.center);
+  p->patch.h0 -= margin;
+  p->patch.depth -= margin;
+  return status;
+}
+
+static abStatus find_patch(const abModel* model, const abData* data, Record* r, abArena* scratch) {
   abPair* p = &r->pair;
   const abPolyhedron *A = p->shape1->poly, *B = p->shape2->poly;
-  if ((!A && !B) || balls_apart(p)) return AB_OK;
+  if (!A && !B) return AB_OK;
+  double margin = margin_of(model, data, p);
+  if (balls_apart(p, margin)) return AB_OK;
   abOverlap overlap;
   abStatus status = ab_overlap(A, p->pose1, B, p->pose2, scratch, &overlap);
-  if (status != AB_OK || !overlap.contact) return status;
+  if (status != AB_OK || !(overlap.contact || margin > 0)) return status;
   abPatchHint hint = {.A = A, .B = B, .pose_a = p->pose1, .pose_b = p->pose2};
   const abTrace* trace = data->memory ? ab_memory_find(data->memory, p->key) : NULL;
   if (trace) hint.normal = &trace->normal, hint.t1 = &trace->t1;
+  if (margin > 0) return near_patch(r, &hint, &overlap, margin, scratch);
   r->keep = true;
   return ab_patch_make(&overlap, &hint, scratch, r->room, r->polygon, &p->patch);
 }
@@ -101,7 +181,7 @@ static void collide_one(void* context, int index, int worker) {
   } else {
     abArena* scratch = data->pool ? ab_pool_scratch(data->pool, worker) : job->serial;
     abArenaMark mark = ab_arena_mark(scratch);
-    r->status = find_patch(data, r, scratch);
+    r->status = find_patch(job->model, data, r, scratch);
     ab_arena_release(scratch, mark);
   }
   if (r->keep) r->pair.surface = ab_surface(job->model, r->pair.geom1, r->pair.geom2);

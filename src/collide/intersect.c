@@ -55,6 +55,18 @@ typedef struct Piece {
   double noise;
 } Piece;
 
+// A plane of the other body. `noise`: rounding of s, which grows with every length that goes into
+// it. `flush`: the same with the rounding of the bodies' positions in the world, within which a
+// face that lies in the plane was meant to.
+typedef struct Blade {
+  abPlane plane;
+  double noise, flush;
+} Blade;
+
+// Leaving off a cut of depth s changes the volume of what is w thick along the normal by less than
+// 3 s / w of it: a flush face may cost so much.
+static const double FLUSH_ERROR = 1e-10;
+
 typedef enum Cut { CUT_NOTHING, CUT_SOME, CUT_ALL, CUT_FULL } Cut;
 
 // A convex polyhedron of F faces has at most 2F - 4 vertices and 3F - 6 edges; the doubled room is
@@ -67,7 +79,7 @@ static void room(const abPolyhedron* S, int nface, int* vert, int* edge) {
 static size_t bytes_of(int nvert, int nedge, int nface) {
   size_t v = sizeof(abVec3) * 2 + sizeof(double) + sizeof(int);
   size_t e = sizeof(int[4]) * 2 + sizeof(Crossing) * 2;
-  size_t f = sizeof(int) + sizeof(abOverlapFace) + sizeof(abPlane);
+  size_t f = sizeof(int) + sizeof(abOverlapFace) + sizeof(Blade);
   return v * (size_t)nvert + e * (size_t)nedge + f * (size_t)nface + 1024;
 }
 
@@ -131,10 +143,10 @@ static inline double reach(abVec3 low, abVec3 high, abVec3 n) {
 
 // The plane of `cap` touches the piece without cutting it: faces of the first body that lie in it
 // and look the same way belong to both.
-static void share_faces(Piece* p, abPlane plane, double noise, int cap) {
+static void share_faces(Piece* p, abVec3 n, double flush, int cap) {
   abOwner own = p->face[cap].owner;
   int on = 0;
-  for (int i = 0; i < p->nvert; i++) on += p->map[i] = p->s[i] >= -noise;
+  for (int i = 0; i < p->nvert; i++) on += p->map[i] = p->s[i] >= -flush;
   if (on < 3) return;
   // open[f] counts the edges of f that do not lie in the plane, starting from -1
   for (int i = 0; i < p->nedge; i++) {
@@ -147,7 +159,7 @@ static void share_faces(Piece* p, abPlane plane, double noise, int cap) {
     if (!(p->map[e[0]] && p->map[e[1]])) continue;
     for (int k = 2; k < 4; k++) {
       abOverlapFace* f = &p->face[e[k]];
-      if (p->open[e[k]] >= 0 || f->owner == own || v3_dot(f->normal, plane.n) <= 0.5) continue;
+      if (p->open[e[k]] >= 0 || f->owner == own || v3_dot(f->normal, n) <= 0.5) continue;
       if (f->owner == AB_OWNER_B) f->source = p->face[cap].source;
       f->owner = AB_OWNER_BOTH;
     }
@@ -219,7 +231,9 @@ static Cut cut_edges(Piece* p, Knife* k, double noise) {
 }
 
 // Cuts the piece with a plane; `cap` is the index of the face that this adds.
-static Cut cut(Piece* p, abPlane plane, double noise, int cap) {
+static Cut cut(Piece* p, const Blade* blade, int cap) {
+  abPlane plane = blade->plane;
+  double noise = blade->noise;
   double least = DBL_MAX, most = -DBL_MAX;
   for (int i = 0; i < p->nvert; i++) {
     double s = v3_dot(plane.n, p->vert[i]) - plane.d;
@@ -227,8 +241,9 @@ static Cut cut(Piece* p, abPlane plane, double noise, int cap) {
     least = s < least ? s : least;
     most = s > most ? s : most;
   }
-  if (most <= noise) {
-    if (most >= -noise) share_faces(p, plane, noise, cap);
+  double flush = fmax(noise, fmin(blade->flush, FLUSH_ERROR * (most - least)));
+  if (most <= flush) {
+    if (most >= -flush) share_faces(p, plane.n, flush, cap);
     return CUT_NOTHING;
   }
   if (least >= -noise) return CUT_ALL;
@@ -300,13 +315,6 @@ static bool measure(Piece* p, abOverlap* out) {
   return true;
 }
 
-// The planes of L (NULL: the half-space z <= 0) in the frame of the piece.
-typedef struct Planes {
-  int n;
-  abPlane* plane;
-  double* noise;
-} Planes;
-
 typedef struct Side {
   const abPolyhedron* poly;
   abPose pose;
@@ -329,8 +337,10 @@ static bool bounds_apart(const Piece* p, const abPolyhedron* L, const abMat3* R,
          high.y <= p->low.y || high.z <= p->low.z;
 }
 
-// Cuts with all planes, the one that removes the largest part of the bounds first.
-static Cut cut_all(Piece* p, const abPolyhedron* L, abPose rel, double size, abPlane* plane) {
+// Cuts with all planes; scale.x is the size of the piece, scale.y the distance of the bodies from
+// the world's origin, at which their positions are rounded. The plane that removes the largest part
+// of the bounds comes first.
+static Cut cut_all(Piece* p, const abPolyhedron* L, abPose rel, abVec3 scale, Blade* blade) {
   int nplane = L ? L->nface : 1, first = 0, base = p->nface - nplane;
   double most = -DBL_MAX;
   abMat3 R = quat_matrix(rel.q);
@@ -340,22 +350,21 @@ static Cut cut_all(Piece* p, const abPolyhedron* L, abPose rel, double size, abP
     abVec3 n = m3_apply(&R, in.n);
     double shift = v3_dot(n, rel.p), d = in.d + shift;
     // every term rounds once or twice at its own size
-    double noise = DBL_EPSILON * (2 * size + fabs(in.d) + fabs(shift));
+    double noise = DBL_EPSILON * (2 * scale.x + fabs(in.d) + fabs(shift));
     double high = reach(p->low, p->high, n), low = -reach(p->low, p->high, v3_neg(n));
     if (low >= d - noise) return CUT_ALL;
     double removed = (high - d) / (high - low);
     if (removed > most) most = removed, first = j;
-    plane[j] = (abPlane){n, d};
+    blade[j] = (Blade){{n, d}, noise, 2 * noise + DBL_EPSILON * scale.y};
     p->noise = noise > p->noise ? noise : p->noise;
     p->face[base + j].normal = n;
-    p->face[base + j].area = noise;
   }
   for (int k = -1; k < nplane; k++) {
     int j = k < 0 ? first : k;
     if (k == first) continue;
-    double noise = p->face[base + j].area;
-    if (reach(p->low, p->high, plane[j].n) < plane[j].d - noise) continue;
-    Cut result = cut(p, plane[j], noise, base + j);
+    abPlane plane = blade[j].plane;
+    if (reach(p->low, p->high, plane.n) < plane.d - blade[j].flush) continue;
+    Cut result = cut(p, &blade[j], base + j);
     if (result == CUT_ALL || result == CUT_FULL) return result;
   }
   return CUT_SOME;
@@ -377,8 +386,8 @@ abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B,
   int nplane = L->poly ? L->poly->nface : 1;
   abArenaMark mark = ab_arena_mark(arena);
   Piece p = {.nface = S->poly->nface + nplane};
-  abPlane* plane = AB_TAKE(arena, abPlane, nplane);
-  if (!plane || !make_room(&p, S->poly, p.nface, arena)) return AB_ERROR_MEMORY;
+  Blade* blade = AB_TAKE(arena, Blade, nplane);
+  if (!blade || !make_room(&p, S->poly, p.nface, arena)) return AB_ERROR_MEMORY;
   load(&p, S->poly, S->owner);
   for (int j = 0; j < nplane; j++) {
     abOverlapFace* f = &p.face[S->poly->nface + j];
@@ -387,7 +396,8 @@ abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B,
   }
   abPose rel = relative_pose(S, L, S->poly->centroid);
   double size = 0.5 * v3_norm(v3_sub(p.high, p.low));
-  Cut result = cut_all(&p, L->poly, rel, size, plane);
+  double away = 2 * fmax(v3_norm(S->pose.p), v3_norm(L->pose.p));
+  Cut result = cut_all(&p, L->poly, rel, v3(size, away, 0), blade);
   if (result == CUT_FULL) return AB_ERROR_MEMORY;
   if (result == CUT_ALL || !measure(&p, out)) {
     ab_arena_release(arena, mark);

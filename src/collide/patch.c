@@ -52,8 +52,7 @@ static abVec3 owned_sum(const abOverlap* o, abOwner owner) {
   return sum;
 }
 
-// In the world.
-static abVec3 find_normal(const abOverlap* o, const abPatchHint* hint) {
+abVec3 ab_overlap_normal(const abOverlap* o, const abPatchHint* hint) {
   bool use_b = o->area[AB_OWNER_B] <= o->area[AB_OWNER_A];
   abVec3 sum = owned_sum(o, use_b ? AB_OWNER_B : AB_OWNER_A);
   double length = v3_norm(sum);
@@ -109,30 +108,53 @@ static void sort_points(int n, abVec2* p) {
   }
 }
 
+// Does b add nothing between a and c: a copy of one of them, or on the line between them?
+static inline bool idle(abVec2 a, abVec2 b, abVec2 c, double flat) {
+  abVec2 ab = v2_sub(b, a), bc = v2_sub(c, b);
+  return v2_cross(ab, bc) <= flat && v2_dot(ab, bc) >= -flat;
+}
+
+// Takes idle corners out of a convex polygon.
+static int simplify(int n, abVec2* p, double flat) {
+  int m = 0;
+  for (int i = 0; i < n; i++) {
+    while (m > 1 && idle(p[m - 2], p[m - 1], p[i], flat)) m--;
+    p[m++] = p[i];
+  }
+  while (m > 2 && idle(p[m - 2], p[m - 1], p[0], flat)) m--;
+  int first = 0;
+  while (m - first > 2 && idle(p[m - 1], p[first], p[first + 1], flat)) first++;
+  for (int i = 0; i < m - first && first; i++) p[i] = p[i + first];
+  m -= first;
+  if (m == 2 && v2_dot(v2_sub(p[1], p[0]), v2_sub(p[1], p[0])) <= flat) m = 1;
+  return m;
+}
+
+// Andrew's two chains. The turns are decided without a tolerance: one that pops a point because it
+// is almost in line with its neighbours would lose corners that lie beyond them. Idle corners go
+// afterwards.
 int ab_hull2(int n, abVec2* p, abVec2* hull) {
   if (n < 1) return 0;
   sort_points(n, p);
-  double width = p[n - 1].x - p[0].x, low = p[0].y, high = p[0].y;
-  for (int i = 1; i < n; i++) low = fmin(low, p[i].y), high = fmax(high, p[i].y);
-  double size = fmax(width, high - low);
-  // A corner must stand out by more than the rounding of the cross product, and, so that two copies
-  // of one corner leave one, of the coordinates.
-  double flat = 16 * DBL_EPSILON * size * size;
-  int m = 0;
-  for (int pass = 0; pass < 2; pass++) {
-    int floor = m + 1;
-    for (int i = pass ? n - 2 : 0; pass ? i >= 0 : i < n; i += pass ? -1 : 1) {
-      while (m > floor - pass &&
-             v2_cross(v2_sub(hull[m - 1], hull[m - 2]), v2_sub(p[i], hull[m - 2])) <= flat)
-        m--;
-      hull[m++] = p[i];
-    }
+  double low = p[0].y, high = p[0].y;
+  for (int i = 1; i < n; i++) {
+    low = p[i].y < low ? p[i].y : low;
+    high = p[i].y > high ? p[i].y : high;
   }
-  m--;  // the first point again
-  // the two extreme points are kept by the passes; one may be a copy
-  while (m > 2 && v2_cross(v2_sub(hull[m - 1], hull[m - 2]), v2_sub(hull[0], hull[m - 2])) <= flat)
-    m--;
-  return m < 1 ? 1 : m;
+  int m = 0;
+  for (int i = 0; i < n; i++) {
+    while (m > 1 && v2_cross(v2_sub(hull[m - 1], hull[m - 2]), v2_sub(p[i], hull[m - 2])) <= 0) m--;
+    hull[m++] = p[i];
+  }
+  for (int i = n - 2, floor = m + 1; i >= 0; i--) {
+    while (m >= floor && v2_cross(v2_sub(hull[m - 1], hull[m - 2]), v2_sub(p[i], hull[m - 2])) <= 0)
+      m--;
+    hull[m++] = p[i];
+  }
+  if (m > 1) m--;  // the first point again
+  // the rounding of a product of two lengths
+  double width = p[n - 1].x - p[0].x, size = width > high - low ? width : high - low;
+  return simplify(m, hull, 16 * DBL_EPSILON * size * size);
 }
 
 static void moments(abPatch* p) {
@@ -202,7 +224,7 @@ abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scr
   if (!point) return AB_ERROR_MEMORY;
   abVec2* hull = point + o->nvert;
   p->center = pose_apply(o->frame, o->centroid);
-  p->normal = find_normal(o, hint);
+  p->normal = hint->fixed ? *hint->fixed : ab_overlap_normal(o, hint);
   find_tangents(p->normal, hint, &p->t1, &p->t2);
   project(o, p, o->nvert, o->vert, point);
   p->nvert = ab_hull2(o->nvert, point, hull);

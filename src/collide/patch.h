@@ -8,6 +8,7 @@
 
 // What helps to choose a frame; each may be NULL.
 typedef struct abPatchHint {
+  const abVec3* fixed;   // the normal to use whatever the overlap says, from B to A
   const abVec3* normal;  // of the same pair in the last step, from B to A
   const abVec3* t1;      // likewise
   const abPolyhedron *A, *B;
@@ -19,6 +20,9 @@ typedef struct abPatchHint {
 // exhausted.
 abStatus ab_patch_make(const abOverlap* overlap, const abPatchHint* hint, abArena* scratch,
                        int polygon_cap, abVec2* polygon, abPatch* patch);
+
+// The restitution normal of an overlap in contact, world, from B to A.
+abVec3 ab_overlap_normal(const abOverlap* overlap, const abPatchHint* hint);
 
 // Where the overlap is cut by the contact plane of the patch, in the plane coordinates of the
 // patch, counter-clockwise: the polygon that the authors' own program of Wakisaka & Sugihara uses

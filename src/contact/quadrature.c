@@ -16,6 +16,11 @@
 // summed over the points convex; that cubics are exact makes the sum equal to the closed forms
 // below wherever pressure (degree 1) times slip (1) times lever (1) is not cut off anywhere.
 //
+// The finer rule is a product rule on each triangle of the fan: p = c + r ((1 - t)(a - c) +
+// t (b - c)), dS = 2A r dr dt, 4 Gauss points in t and 3 Gauss-Jacobi points (weight r) in r. On a
+// square it gives the friction of a patch that turns about any point to 0.2 %, where the first rule
+// errs by up to 2.6 %.
+//
 // Moments: the triangle (0, a, b) with barycentric coordinates p (of a) and q (of b) has
 // integral p^i q^j = 2A i! j! / (i + j + 2)!, and x = p a_x + q b_x.
 #include "contact/quadrature.h"
@@ -60,6 +65,28 @@ void ab_quadrature_polygon(int n, const abVec2* p, double* x, double* y, double*
   }
 }
 
+void ab_quadrature_fine(int n, const abVec2* p, double* x, double* y, double* w) {
+  static const double t[4] = {0.06943184420297371, 0.33000947820757187, 0.6699905217924281,
+                              0.9305681557970262};
+  static const double wt[4] = {0.17392742256872687, 0.3260725774312731, 0.3260725774312731,
+                               0.17392742256872687};
+  static const double r[3] = {0.212340538239153, 0.5905331355592653, 0.9114120404872961};
+  static const double wr[3] = {0.06982697990145416, 0.2292411063595863, 0.20093191373895955};
+  abVec2 c = area_centroid(n, p);
+  int k = 0;
+  for (int i = 0; i < n; i++) {
+    abVec2 a = v2_sub(p[i], c), b = v2_sub(p[i + 1 < n ? i + 1 : 0], c);
+    double A2 = fmax(0, v2_cross(a, b));
+    for (int j = 0; j < 4; j++) {
+      abVec2 d = v2_add(v2_scale(1 - t[j], a), v2_scale(t[j], b));
+      for (int l = 0; l < 3; l++, k++) {
+        x[k] = c.x + r[l] * d.x, y[k] = c.y + r[l] * d.y;
+        w[k] = A2 * wt[j] * wr[l];
+      }
+    }
+  }
+}
+
 // sum over the edges of the triangles (0, a, b)
 void ab_polygon_moments(int n, const abVec2* p, abPolygonMoments* moments) {
   double m[10] = {0};
@@ -76,10 +103,10 @@ void ab_polygon_moments(int n, const abVec2* p, abPolygonMoments* moments) {
     m[AB_M_XY] += d * (2 * a.x * a.y + mix + 2 * b.x * b.y);
     m[AB_M_XXX] += d * (a.x + b.x) * (axx + bxx);
     m[AB_M_YYY] += d * (a.y + b.y) * (ayy + byy);
-    m[AB_M_XXY] += d * (3 * (axx * a.y + bxx * b.y) + a.x * (mix + b.x * a.y) +
-                        b.x * (mix + a.x * b.y));
-    m[AB_M_XYY] += d * (3 * (a.x * ayy + b.x * byy) + a.y * (mix + a.x * b.y) +
-                        b.y * (mix + b.x * a.y));
+    m[AB_M_XXY] +=
+        d * (3 * (axx * a.y + bxx * b.y) + a.x * (mix + b.x * a.y) + b.x * (mix + a.x * b.y));
+    m[AB_M_XYY] +=
+        d * (3 * (a.x * ayy + b.x * byy) + a.y * (mix + a.x * b.y) + b.y * (mix + b.x * a.y));
   }
   static const double scale[10] = {1.0 / 2,  1.0 / 6,  1.0 / 6,  1.0 / 12, 1.0 / 24,
                                    1.0 / 12, 1.0 / 20, 1.0 / 60, 1.0 / 60, 1.0 / 20};

@@ -14,6 +14,10 @@ typedef struct abPolygonMoments {
 static inline int ab_quadrature_count(int n) { return 4 * n + 1; }
 // Fills x, y, w (ab_quadrature_count(n) entries each). The first n points are the vertices.
 void ab_quadrature_polygon(int n, const abVec2* polygon, double* x, double* y, double* w);
+// A finer rule without the vertices, for fields with a pole (the direction of slip of a turning
+// patch): 12 points per edge, exact for cubics too.
+static inline int ab_quadrature_fine_count(int n) { return 12 * n; }
+void ab_quadrature_fine(int n, const abVec2* polygon, double* x, double* y, double* w);
 // The moments about the origin of the polygon's coordinates.
 void ab_polygon_moments(int n, const abVec2* polygon, abPolygonMoments* moments);
 

@@ -72,6 +72,11 @@ static void response_in_frame(const abContactProblem* problem, abVolumeContact* 
   }
 }
 
+double ab_volume_max_speed(const abContactProblem* problem) {
+  double speed = 0.1 * sqrt(v3_norm(problem->gravity) * problem->length);
+  return speed > 0 ? speed : INFINITY;
+}
+
 void ab_volume_prepare(const abContactProblem* problem, const abPair* pair,
                        const abVolumeOption* option, abVolumeContact* c) {
   const abPatch* p = &pair->patch;
@@ -86,11 +91,13 @@ void ab_volume_prepare(const abContactProblem* problem, const abPair* pair,
   for (int i = 0; i < 6; i++)
     for (int j = 0; j < 6; j++)
       c->G[i][j] = c->mass * (Qn[i][j] / option->r_normal + Qt[i][j] / option->r_tangent);
-  c->Gv[2] = c->mass / option->r_normal * option->k * p->volume / p->area;
+  // Deep overlaps, as scenes may start with, are resolved at a limited speed.
+  double k = p->depth * option->k > option->max_speed ? option->max_speed / p->depth : option->k;
+  c->Gv[2] = c->mass / option->r_normal * k * p->volume / p->area;
   // Thickness at the vertices by the affine fit, which is never negative in truth.
   for (int l = 0; l < c->nvert; l++) {
     abVec2 r = v2_scale(c->size, c->vert[l]);
-    c->target[l] = option->k * fmax(0, p->h0 + p->hx * r.x + p->hy * r.y);
+    c->target[l] = k * fmax(0, p->h0 + p->hx * r.x + p->hy * r.y);
   }
   c->slack = option->r_normal * c->nvert / c->mass;
 }
@@ -148,7 +155,7 @@ static void generator(abVec2 r, double mu, abVec2 e, double a[6]) {
 }
 
 // Residual of the cone test, relative: an order above the solver's own tolerance.
-static const double CONE_TOLERANCE = 1e-7;
+static const double CONE_TOLERANCE = 1e-8;
 
 bool ab_volume_in_cone(const abVolumeContact* c, const double f[6], double mu, int npyramid,
                        double scale, abArena* scratch) {

@@ -66,11 +66,15 @@ typedef struct abVolumeContact {
 } abVolumeContact;
 
 typedef struct abVolumeOption {
-  double k;  // 1/s
+  double k;          // 1/s
+  double max_speed;  // of recovery, m/s
   double r_normal, r_tangent;
   int npyramid;
 } abVolumeOption;
 
+// Largest speed at which an overlap is resolved: a tenth of that of a fall through the scene's
+// length.
+double ab_volume_max_speed(const abContactProblem* problem);
 void ab_volume_prepare(const abContactProblem* problem, const abPair* pair,
                        const abVolumeOption* option, abVolumeContact* c);
 // Scaled patch-frame coordinates of world 6-vectors at the patch centre, and back.

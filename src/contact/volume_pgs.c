@@ -225,6 +225,7 @@ static void solve(const abContactProblem* problem, abContactSolution* solution) 
   }
   memcpy(s.v, problem->v_free, sizeof(double) * (size_t)ndof);
   abVolumeOption option = {.k = p[P_RATE] / problem->h,
+                           .max_speed = ab_volume_max_speed(problem),
                            .r_normal = p[P_R_NORMAL],
                            .r_tangent = p[P_R_TANGENT],
                            .npyramid = s.npyramid};

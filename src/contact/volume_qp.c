@@ -442,6 +442,7 @@ static bool prepare(Direct* d) {
   if (!d->contact || !d->now || !d->J || !d->M || !d->W || !d->u || !build_inertia(d)) return false;
   memset(d->J, 0, nJ * sizeof(double));
   abVolumeOption option = {.k = p[P_RATE] / problem->h,
+                           .max_speed = ab_volume_max_speed(problem),
                            .r_normal = p[P_R_NORMAL],
                            .r_tangent = p[P_R_TANGENT],
                            .npyramid = (int)p[P_PYRAMID]};

@@ -2,14 +2,7 @@
 //
 // qhull (in its reentrant form) finds the facets. It merges only what double rounding cannot tell
 // apart, while points from files are flat to single precision at best; so here facets that lie in
-// one plane up to AB_FLAT become one polygon:
-//   1. from the largest facet down, each not yet taken facet seeds a face and takes in, over shared
-//      edges, all facets whose vertices lie within the tolerance of the SEED's plane (not of the
-//      last neighbour's: a finely divided round surface does not flow together);
-//   2. a face's boundary are the edges with another face behind them;
-//   3. a vertex on fewer than three faces is no corner and is left out.
-// If some face's boundary is then not one loop (points scattered at just the tolerance's size can
-// do that), a smaller tolerance is tried, at last none at all.
+// one plane up to AB_FLAT become one polygon (merge.c).
 //
 // Points are first sorted and repeated ones dropped, so the result depends neither on their order
 // nor on how often a file repeats them; qhull sees them shifted and scaled to size 1, so neither
@@ -21,31 +14,17 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "geometry/merge.h"
 #include "geometry/polyhedron.h"
 #include "math/vec.h"
 
-typedef struct Cloud {
-  int n;
-  abVec3* point;   // sorted, different
-  coordT* scaled;  // 3 n coordinates of size 1
-  double size;     // longest side of the bounding box
-} Cloud;
-
-// Faces as loops of vertex indices.
-typedef struct Faces {
-  int n, nloop;
-  int* start;  // n + 1
-  int* loop;
-} Faces;
-
-static void free_faces(Faces* f) {
+static void free_faces(abFaces* f) {
   ab_free(f->start);
   ab_free(f->loop);
-  *f = (Faces){0};
+  *f = (abFaces){0};
 }
 
-// --- points
-// -------------------------------------------------------------------------------------------
+// --- points ---
 
 static int compare_points(const void* a, const void* b) {
   const abVec3 *p = a, *q = b;
@@ -55,12 +34,12 @@ static int compare_points(const void* a, const void* b) {
 }
 
 // The point farthest from the affine hull of the first k of base (k = 1, 2, 3), and its distance.
-static double farthest(const Cloud* c, const abVec3* base, int k, abVec3* out) {
+static double farthest(const abCloud* c, const abVec3* base, int k, abVec3* out) {
   abVec3 e = k > 1 ? v3_unit(v3_sub(base[1], base[0])) : v3_zero();
   abVec3 n = k > 2 ? v3_unit(v3_cross(e, v3_sub(base[2], base[0]))) : v3_zero();
   double best = -1;
   for (int i = 0; i < c->n; i++) {
-    const coordT* s = c->scaled + 3 * (ptrdiff_t)i;
+    const double* s = c->scaled + 3 * (ptrdiff_t)i;
     abVec3 p = v3(s[0], s[1], s[2]), d = v3_sub(p, base[0]);
     double r = k == 1 ? v3_norm(d) : k == 2 ? v3_norm(v3_cross(e, d)) : fabs(v3_dot(n, d));
     if (r > best) best = r, *out = p;
@@ -68,7 +47,7 @@ static double farthest(const Cloud* c, const abVec3* base, int k, abVec3* out) {
   return best;
 }
 
-static abStatus check_solid(const Cloud* c, abError* error) {
+static abStatus check_solid(const abCloud* c, abError* error) {
   abVec3 base[4] = {v3(c->scaled[0], c->scaled[1], c->scaled[2])};
   static const char* const what[3] = {"all points coincide", "all points lie on one line",
                                       "all points lie in one plane"};
@@ -82,7 +61,7 @@ static abStatus check_solid(const Cloud* c, abError* error) {
 }
 
 // Shift and scale to a bounding box of longest side 1.
-static abStatus scale_points(Cloud* c, abError* error) {
+static abStatus scale_points(abCloud* c, abError* error) {
   abVec3 low = c->point[0], high = c->point[0];
   for (int i = 1; i < c->n; i++) {
     abVec3 p = c->point[i];
@@ -107,7 +86,7 @@ static abStatus scale_points(Cloud* c, abError* error) {
   return AB_OK;
 }
 
-static abStatus gather(int n, const abVec3* point, Cloud* c, abError* error) {
+static abStatus gather(int n, const abVec3* point, abCloud* c, abError* error) {
   if (n < 4)
     return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
                    "%d points have no convex hull with a volume: give at least 4", n);
@@ -127,24 +106,7 @@ static abStatus gather(int n, const abVec3* point, Cloud* c, abError* error) {
   return status ? status : check_solid(c, error);
 }
 
-// --- facets by qhull
-// ----------------------------------------------------------------------------------
-
-static abVec3 scaled_point(const Cloud* c, int i) {
-  const coordT* s = c->scaled + 3 * (ptrdiff_t)i;
-  return v3(s[0], s[1], s[2]);
-}
-
-// Newell's normal with the length of twice the area, and the mean of the vertices.
-static abVec3 loop_normal(const Cloud* c, const int* loop, int n, abVec3* mean) {
-  abVec3 m = v3_zero(), normal = v3_zero();
-  for (int i = 0; i < n; i++) m = v3_axpy(1.0 / n, scaled_point(c, loop[i]), m);
-  for (int i = 0; i < n; i++)
-    normal = v3_add(normal, v3_cross(v3_sub(scaled_point(c, loop[i]), m),
-                                     v3_sub(scaled_point(c, loop[(i + 1) % n]), m)));
-  if (mean) *mean = m;
-  return normal;
-}
+// --- facets by qhull ---
 
 static void reverse(int* loop, int n) {
   for (int i = 0; i < n / 2; i++) {
@@ -154,7 +116,7 @@ static void reverse(int* loop, int n) {
   }
 }
 
-static bool allocate_facets(qhT* qh, Faces* out) {
+static bool allocate_facets(qhT* qh, abFaces* out) {
   facetT* facet;
   int nface = 0, nloop = 0;
   FORALLfacets {
@@ -167,7 +129,7 @@ static bool allocate_facets(qhT* qh, Faces* out) {
   return out->start && out->loop;
 }
 
-static void copy_facets(qhT* qh, const Cloud* c, Faces* out) {
+static void copy_facets(qhT* qh, const abCloud* c, abFaces* out) {
   facetT* facet;
   vertexT *vertex, **vertexp;
   FORALLfacets {
@@ -177,7 +139,7 @@ static void copy_facets(qhT* qh, const Cloud* c, Faces* out) {
     FOREACHvertex_(vertices) loop[n++] = qh_pointid(qh, vertex->point);
     qh_settempfree(qh, &vertices);
     const double* fn = facet->normal;
-    if (v3_dot(loop_normal(c, loop, n, NULL), v3(fn[0], fn[1], fn[2])) < 0) reverse(loop, n);
+    if (v3_dot(ab_loop_normal(c, loop, n, NULL), v3(fn[0], fn[1], fn[2])) < 0) reverse(loop, n);
     out->start[out->n++] = out->nloop;
     out->nloop += n;
   }
@@ -185,7 +147,7 @@ static void copy_facets(qhT* qh, const Cloud* c, Faces* out) {
 }
 
 // qhull jumps out of its functions when it meets an internal error.
-static int read_facets(qhT* qh, const Cloud* c, Faces* out) {
+static int read_facets(qhT* qh, const abCloud* c, abFaces* out) {
   int jumped = setjmp(qh->errexit);
   if (!jumped) {
     qh->NOerrexit = False;
@@ -195,7 +157,7 @@ static int read_facets(qhT* qh, const Cloud* c, Faces* out) {
   return jumped || !out->start || !out->loop;
 }
 
-static abStatus find_facets(const Cloud* c, Faces* out, abError* error) {
+static abStatus find_facets(const abCloud* c, abFaces* out, abError* error) {
   // qhull describes its troubles at length in a file; only that it had some matters here.
   FILE* sink = fopen("/dev/null", "w");
   if (!sink) sink = tmpfile();
@@ -219,205 +181,7 @@ static abStatus find_facets(const Cloud* c, Faces* out, abError* error) {
                  "no convex hull could be computed from the %d points", c->n);
 }
 
-// --- facets to faces
-// ----------------------------------------------------------------------------------
-
-// Scratch of merge, all in one allocation.
-typedef struct Merge {
-  int* neighbour;  // per loop entry: the facet behind the edge to the next entry
-  int* group;      // per facet: its face
-  int* order;      // facets from the largest down
-  int* stack;
-  int* slot;     // per vertex: loop entry at which a boundary edge leaves it
-  int* owner;    // per vertex: the face for which slot is meant
-  int* nface;    // per vertex: how many faces it is a corner of
-  double* area;  // per facet
-} Merge;
-
-typedef struct Side {
-  int low, high, entry, facet;
-} Side;
-
-static int compare_sides(const void* a, const void* b) {
-  const Side *x = a, *y = b;
-  if (x->low != y->low) return x->low < y->low ? -1 : 1;
-  if (x->high != y->high) return x->high < y->high ? -1 : 1;
-  return (x->entry > y->entry) - (x->entry < y->entry);
-}
-
-static int next_entry(const Faces* f, int facet, int entry) {
-  return entry + 1 < f->start[facet + 1] ? entry + 1 : f->start[facet];
-}
-
-static bool find_neighbours(const Faces* f, int* neighbour) {
-  Side* side = ab_alloc((size_t)f->nloop * sizeof *side);
-  if (!side) return false;
-  for (int k = 0; k < f->n; k++)
-    for (int i = f->start[k]; i < f->start[k + 1]; i++) {
-      int a = f->loop[i], b = f->loop[next_entry(f, k, i)];
-      side[i] = (Side){a < b ? a : b, a < b ? b : a, i, k};
-    }
-  qsort(side, (size_t)f->nloop, sizeof *side, compare_sides);
-  bool closed = f->nloop % 2 == 0;
-  for (int i = 0; closed && i < f->nloop; i += 2) {
-    closed = side[i].low == side[i + 1].low && side[i].high == side[i + 1].high;
-    neighbour[side[i].entry] = side[i + 1].facet;
-    neighbour[side[i + 1].entry] = side[i].facet;
-  }
-  ab_free(side);
-  return closed;
-}
-
-// Facets by falling area; a heap sort, for it needs the areas beside the indices.
-static void sort_by_area(int n, const double* area, int* order) {
-  for (int i = 0; i < n; i++) order[i] = i;
-  for (int end = n, root = n / 2; end > 1;) {
-    int item;
-    if (root > 0) {
-      item = order[--root];
-    } else {
-      item = order[--end];
-      order[end] = order[0];
-    }
-    int at = root;
-    for (int child; (child = 2 * at + 1) < end; at = child) {
-      int r = child + 1;
-      if (r < end && (area[order[r]] < area[order[child]] ||
-                      (area[order[r]] == area[order[child]] && order[r] > order[child])))
-        child = r;
-      int k = order[child];
-      if (area[item] < area[k] || (area[item] == area[k] && item > k)) break;
-      order[at] = k;
-    }
-    order[at] = item;
-  }
-}
-
-static bool lies_in(const Cloud* c, const Faces* f, int facet, abPlane plane, double flat) {
-  for (int i = f->start[facet]; i < f->start[facet + 1]; i++)
-    if (!(fabs(v3_dot(plane.n, scaled_point(c, f->loop[i])) - plane.d) <= flat)) return false;
-  return true;
-}
-
-static int group_facets(const Cloud* c, const Faces* f, Merge* m, double flat) {
-  int ngroup = 0;
-  for (int i = 0; i < f->n; i++) m->group[i] = -1;
-  for (int i = 0; i < f->n; i++) {
-    int seed = m->order[i];
-    if (m->group[seed] >= 0) continue;
-    abVec3 mean;
-    abVec3 normal = v3_unit(
-        loop_normal(c, f->loop + f->start[seed], f->start[seed + 1] - f->start[seed], &mean));
-    abPlane plane = {normal, v3_dot(normal, mean)};
-    int top = 0;
-    m->stack[top++] = seed;
-    m->group[seed] = ngroup;
-    while (top > 0) {
-      int k = m->stack[--top];
-      for (int e = f->start[k]; e < f->start[k + 1]; e++) {
-        int other = m->neighbour[e];
-        if (m->group[other] >= 0 || !lies_in(c, f, other, plane, flat)) continue;
-        m->group[other] = ngroup;
-        m->stack[top++] = other;
-      }
-    }
-    ngroup++;
-  }
-  return ngroup;
-}
-
-// The boundary of one group of facets as a loop appended to out. `member` lists its facets.
-static bool trace_boundary(const Faces* f, Merge* m, const int* member, int nmember, Faces* out) {
-  int g = m->group[member[0]], nside = 0, first = -1;
-  for (int i = 0; i < nmember; i++)
-    for (int e = f->start[member[i]]; e < f->start[member[i] + 1]; e++) {
-      if (m->group[m->neighbour[e]] == g) continue;
-      int v = f->loop[e];
-      if (m->owner[v] == g) return false;  // the boundary touches itself
-      m->owner[v] = g;
-      m->slot[v] = f->loop[next_entry(f, member[i], e)];
-      nside++;
-      if (first < 0 || v < first) first = v;
-    }
-  if (nside < 3) return false;
-  out->start[out->n++] = out->nloop;
-  int v = first;
-  do {
-    out->loop[out->nloop++] = v;
-    if (m->owner[v] != g || out->nloop - out->start[out->n - 1] > nside) return false;
-    v = m->slot[v];
-  } while (v != first);
-  return out->nloop - out->start[out->n - 1] == nside;
-}
-
-static bool trace_boundaries(const Cloud* c, const Faces* f, Merge* m, int ngroup, Faces* out) {
-  // Facets sorted by group: counting sort into stack, with order reused for the group starts.
-  int* begin = m->order;
-  memset(begin, 0, (size_t)(f->n + 1) * sizeof(int));
-  for (int i = 0; i < f->n; i++) begin[m->group[i]]++;
-  for (int g = 0, at = 0; g <= ngroup && g <= f->n; g++) {
-    int count = begin[g];
-    begin[g] = at;
-    at += count;
-  }
-  for (int i = 0; i < f->n; i++) m->stack[begin[m->group[i]]++] = i;
-  for (int i = 0; i < c->n; i++) m->owner[i] = -1;
-  for (int g = 0; g < ngroup; g++) {
-    int low = g ? begin[g - 1] : 0;
-    if (!trace_boundary(f, m, m->stack + low, begin[g] - low, out)) return false;
-  }
-  out->start[out->n] = out->nloop;
-  return true;
-}
-
-// Leaves out the vertices with fewer than three faces.
-static bool keep_corners(const Cloud* c, Merge* m, Faces* out) {
-  memset(m->nface, 0, (size_t)c->n * sizeof(int));
-  for (int i = 0; i < out->nloop; i++) m->nface[out->loop[i]]++;
-  int at = 0, from = 0;
-  for (int k = 0; k < out->n; k++) {
-    int end = out->start[k + 1], begin = at;
-    for (; from < end; from++)
-      if (m->nface[out->loop[from]] >= 3) out->loop[at++] = out->loop[from];
-    out->start[k] = begin;
-    if (at - begin < 3) return false;
-  }
-  out->start[out->n] = out->nloop = at;
-  return true;
-}
-
-static bool merge_facets(const Cloud* c, const Faces* f, double flat, Faces* out) {
-  size_t nint = (size_t)f->nloop + 3 * (size_t)(f->n + 1) + 3 * (size_t)c->n;
-  int* block = ab_alloc(nint * sizeof(int) + (size_t)f->n * sizeof(double) + sizeof(double));
-  out->start = ab_alloc((size_t)(f->n + 1) * sizeof(int));
-  out->loop = ab_alloc((size_t)(f->nloop + 1) * sizeof(int));
-  if (!block || !out->start || !out->loop) {
-    ab_free(block);
-    return false;
-  }
-  Merge m = {.area = (double*)(void*)block};
-  m.neighbour = (int*)(void*)(m.area + f->n);
-  m.group = m.neighbour + f->nloop;
-  m.order = m.group + f->n + 1;
-  m.stack = m.order + f->n + 1;
-  m.slot = m.stack + f->n + 1;
-  m.owner = m.slot + c->n;
-  m.nface = m.owner + c->n;
-  bool good = find_neighbours(f, m.neighbour);
-  if (good) {
-    for (int i = 0; i < f->n; i++)
-      m.area[i] =
-          v3_norm(loop_normal(c, f->loop + f->start[i], f->start[i + 1] - f->start[i], NULL));
-    sort_by_area(f->n, m.area, m.order);
-    int ngroup = group_facets(c, f, &m, flat);
-    good = trace_boundaries(c, f, &m, ngroup, out) && keep_corners(c, &m, out);
-  }
-  ab_free(block);
-  return good;
-}
-
-// --- the result
-// ---------------------------------------------------------------------------------------
+// --- the result ---
 
 typedef struct SortedFace {
   const int* loop;
@@ -443,7 +207,7 @@ static void rotate_to_smallest(int* loop, int n) {
 }
 
 // Unused points dropped, loops and faces in their canonical order.
-static abPolyhedron* build_sorted(const Cloud* c, Faces* f, abError* error) {
+static abPolyhedron* build_sorted(const abCloud* c, abFaces* f, abError* error) {
   int* index = ab_alloc((size_t)c->n * sizeof(int));
   abVec3* vert = ab_alloc((size_t)c->n * sizeof *vert);
   SortedFace* face = ab_alloc((size_t)f->n * sizeof *face);
@@ -482,7 +246,7 @@ static abPolyhedron* build_sorted(const Cloud* c, Faces* f, abError* error) {
 
 // One closed surface in which no vertex stands out of a face it belongs to by more than the data's
 // flatness.
-static bool is_sound(const Cloud* c, const abPolyhedron* p, double flat) {
+static bool is_sound(const abCloud* c, const abPolyhedron* p, double flat) {
   if (p->nvert - p->nedge + p->nface != 2 || !(p->volume > 0)) return false;
   // n . v - d itself is only known to the rounding of the vertices' distance from the origin.
   double allowed = (4 * flat + 1e-12) * c->size + 64 * DBL_EPSILON * p->radius;
@@ -495,14 +259,14 @@ static bool is_sound(const Cloud* c, const abPolyhedron* p, double flat) {
 }
 
 abPolyhedron* ab_polyhedron_hull(int n, const abVec3* point, abError* error) {
-  Cloud cloud = {0};
-  Faces facet = {0};
+  abCloud cloud = {0};
+  abFaces facet = {0};
   abPolyhedron* poly = NULL;
   if (!gather(n, point, &cloud, error) && !find_facets(&cloud, &facet, error)) {
     static const double flat[3] = {AB_FLAT, 1e-3 * AB_FLAT, 0};
     for (int i = 0; i < 3 && !poly; i++) {
-      Faces merged = {0};
-      if (merge_facets(&cloud, &facet, flat[i], &merged))
+      abFaces merged = {0};
+      if (ab_merge_facets(&cloud, &facet, flat[i], &merged))
         poly = build_sorted(&cloud, &merged, error);
       if (poly && !is_sound(&cloud, poly, flat[i])) {
         ab_polyhedron_free(poly);

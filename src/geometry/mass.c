@@ -40,8 +40,7 @@ static abMassProps centred(double mass, abVec3 inertia) {
   return (abMassProps){mass, v3_zero(), m3_diag(inertia)};
 }
 
-// --- shapes
-// -------------------------------------------------------------------------------------------
+// --- shapes ---
 
 static abMassProps box_shell(abVec3 h, double density) {
   // Plates normal to x, y, z, both of each pair together.
@@ -111,8 +110,7 @@ abMassProps ab_mass_of_shape(abShapeType type, abVec3 size, bool shell, double d
   return (abMassProps){0};
 }
 
-// --- triangles
-// ----------------------------------------------------------------------------------------
+// --- triangles ---
 
 // Running sums over triangles, all relative to a point `origin`.
 typedef struct Sums {
@@ -200,8 +198,7 @@ abMassProps ab_mass_of_polyhedron(const abPolyhedron* poly, double density) {
   return props_of_sums(&s, poly->centroid, density);
 }
 
-// --- together
-// -----------------------------------------------------------------------------------------
+// --- together ---
 
 abMassProps ab_mass_scaled(abMassProps a, double s) {
   return (abMassProps){s * a.mass, a.com, m3_scale(s, &a.inertia)};

@@ -178,8 +178,7 @@ abPolyhedron* ab_polyhedron_moved(const abPolyhedron* poly, abPose pose, abError
   return p;
 }
 
-// --- given faces
-// --------------------------------------------------------------------------------------
+// --- given faces ---
 
 static double size_of(int n, const abVec3* vert) {
   abVec3 low = vert[0], high = vert[0];

@@ -16,7 +16,8 @@
 // With a = 2 pi / n the n-gon's area is (sin a / a) pi r^2. Rings of radius r_i at heights z_i are
 // joined by frusta of pyramids, of volume (sin a / a) pi (z_i+1 - z_i)(r_i^2 + r_i r_i+1 +
 // r_i+1^2)/3. Of all (n, number of rings) that keep the bound the one with fewest vertices is
-// taken.
+// taken: for the default bound of 2 %, 40 vertices for a cylinder and 410 for a sphere; for 1 %, 56
+// and 830.
 #include <float.h>
 #include <string.h>
 

@@ -10,8 +10,7 @@
 #include "scene/mesh_file.h"
 #include "scene/scene.h"
 
-// --- memory
-// -------------------------------------------------------------------------------------------
+// --- memory ---
 
 struct abBagItem {
   struct abBagItem* next;
@@ -62,8 +61,7 @@ static int no_memory(abError* error) {
   return -1;
 }
 
-// --- defaults
-// -----------------------------------------------------------------------------------------
+// --- defaults ---
 
 abBodyDef ab_body_def(void) {
   return (abBodyDef){.pose = pose_identity(), .inertial = pose_identity(), .gravity = true};
@@ -141,8 +139,7 @@ const char* ab_scene_string(abScene* s, const char* text) {
 
 abSceneOption* ab_scene_option(abScene* s) { return &s->option; }
 
-// --- checks
-// -------------------------------------------------------------------------------------------
+// --- checks ---
 
 // Who is being checked, for the messages.
 typedef struct Subject {
@@ -214,8 +211,7 @@ static bool keep_source(abScene* scene, abSource* source) {
   return source->file != NULL;
 }
 
-// --- bodies and joints
-// --------------------------------------------------------------------------------
+// --- bodies and joints ---
 
 int ab_scene_add_body(abScene* scene, const abBodyDef* def, abError* error) {
   abBodyDef d = *def;
@@ -277,8 +273,7 @@ int ab_scene_add_joint(abScene* scene, const abJointDef* def, abError* error) {
   return i < 0 ? no_memory(error) : i;
 }
 
-// --- geoms and meshes
-// ---------------------------------------------------------------------------------
+// --- geoms and meshes ---
 
 static bool good_size(const Subject* s, const abScene* scene, const abGeomDef* d) {
   static const int nsize[] = {0, 3, 1, 2, 2, 3, 0};
@@ -356,14 +351,23 @@ static bool good_triangles(const Subject* s, const abMeshDef* d) {
   return true;
 }
 
+// What is wrong with a mesh file, at the place of the scene that asked for it.
+static void fail_file(const Subject* s, const abError* inner) {
+  char line[32] = "";
+  if (inner->line) snprintf(line, sizeof line, ":%d", inner->line);
+  bool known = s->source.file != NULL;
+  ab_fail(s->error, inner->code, known ? s->source.file : inner->file,
+          known ? s->source.line : inner->line, "mesh%s%s%s: %s%s: %s", s->name ? " '" : "",
+          s->name ? s->name : "", s->name ? "'" : "", inner->file, line, inner->message);
+}
+
 // Copies the vertices and triangles, from the file if one is named.
 static bool take_vertices(abScene* scene, const Subject* s, abMeshDef* d) {
   abMeshData data = {0};
   if (d->file) {
-    abError file_error = {0};
-    if (ab_mesh_read(d->file, &data, &file_error)) {
-      // The mesh file's own complaint, at the place of the scene that asked for it.
-      if (s->error) *s->error = file_error;
+    abError inner = {0};
+    if (ab_mesh_read(d->file, &data, &inner)) {
+      fail_file(s, &inner);
       return false;
     }
     d->nvert = data.nvert, d->vert = data.vert;
@@ -401,8 +405,7 @@ int ab_scene_add_mesh(abScene* scene, const abMeshDef* def, abError* error) {
   return i < 0 ? no_memory(error) : i;
 }
 
-// --- the rest
-// -----------------------------------------------------------------------------------------
+// --- the rest ---
 
 static bool good_limits(const Subject* s, bool limited, const double range[2], const char* what) {
   char text[128];

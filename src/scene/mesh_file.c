@@ -56,19 +56,17 @@ bool ab_parse_number(const char* begin, const char* end, double* out) {
   if (n == 0 || n >= sizeof text) return false;
   memcpy(text, begin, n);
   text[n] = 0;
-  // strtod wants the decimal sign of the program's locale; files have a point.
-  char sign = *localeconv()->decimal_point;
-  char* point = strchr(text, '.');
-  if (sign != '.' && point) *point = sign;
   // Hexadecimal, "inf" and "nan" are no numbers of a mesh file.
-  if (strspn(text, "+-.,0123456789eE") != n) return false;
+  if (strspn(text, "+-.0123456789eE") != n) return false;
+  // strtod wants the decimal sign of the program's locale; files have a point.
+  char* point = strchr(text, '.');
+  if (point) *point = *localeconv()->decimal_point;
   char* stop;
   *out = strtod(text, &stop);
   return stop == text + n && isfinite(*out);
 }
 
-// --- welding
-// ------------------------------------------------------------------------------------------
+// --- welding ---
 
 typedef struct Corner {
   abVec3 p;
@@ -127,8 +125,7 @@ abStatus ab_mesh_weld(abMeshBuilder* b) {
   return AB_OK;
 }
 
-// --- files
-// --------------------------------------------------------------------------------------------
+// --- files ---
 
 static bool has_extension(const char* name, const char* extension) {
   size_t n = strlen(name), k = strlen(extension);

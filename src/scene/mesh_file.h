@@ -18,8 +18,7 @@ abStatus ab_mesh_read_memory(const char* name, const void* bytes, size_t n, abMe
                              abError* error);
 void ab_mesh_data_free(abMeshData* mesh);
 
-// --- for the readers of the single formats
-// ------------------------------------------------------------
+// --- for the readers of the single formats ---
 
 typedef struct abMeshBuilder {
   abMeshData mesh;

@@ -49,8 +49,7 @@ static abStatus read_binary(abMeshBuilder* b, const unsigned char* bytes, uint32
   return ab_mesh_weld(b);
 }
 
-// --- text
-// ---------------------------------------------------------------------------------------------
+// --- text ---
 
 typedef struct Text {
   const char *at, *end;

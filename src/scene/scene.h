@@ -50,35 +50,4 @@ struct abScene {
   const char* last_file;  // the file name copied last: most definitions share it
 };
 
-// --- the compiler's desk (compile.c, compile_mass.c)
-// -----------------------------------------------------
-
-typedef struct abCompiler {
-  const abScene* scene;
-  abError* error;
-  abBag bag;      // everything below but the polyhedra
-  abModel model;  // its arrays are the ones below
-  abBody* body;
-  abJoint* joint;
-  abGeom* geom;
-  abMesh* mesh;
-  // compiled index -> index in the scene, and the other way round
-  int *body_from, *body_to, *joint_from, *joint_to, *geom_from, *geom_to;
-  abPose* pose;  // of the bodies in the world at q0
-  bool* paired;  // per geom: some abPairRule names it
-  // the different polyhedra, and which of them each geom and each body's hull uses (-1: none)
-  int npoly, poly_capacity;
-  abPolyhedron** poly;
-  const abPolyhedron** place;  // where they lie in the model's block
-  int *geom_poly, *hull_poly;
-  abShape* hull;  // per body; type AB_PLANE where there is none
-} abCompiler;
-
-// Shapes of the geoms (shape, geom_poly) and the meshes' vertices.
-abStatus ab_compile_shapes(abCompiler* c);
-// Masses of geoms and bodies, checked.
-abStatus ab_compile_masses(abCompiler* c);
-// Hulls of the bodies.
-abStatus ab_compile_hulls(abCompiler* c);
-
 #endif

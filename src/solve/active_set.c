@@ -161,6 +161,7 @@ static abSolveStatus satisfy(abActiveSet* s, int row, double least) {
     }
     double enter = along > 0 ? larger(-sign * slack, 0) / along : INFINITY,
            t = smaller(enter, leave);
+    if (!(t >= 0 && t <= DBL_MAX)) return AB_SOLVE_NUMERIC;
     if (along > 0) dense_axpy(t, s->z, s->x, s->n);
     dense_axpy(-t, s->s, s->u, s->size);
     s->u[s->size] += t;

@@ -53,9 +53,16 @@ bool ab_dense_finite(const double* a, size_t count) {
 }
 
 double ab_dense_max(const double* a, size_t count) {
-  double largest = 0;
-  for (size_t i = 0; i < count; i++) largest = larger(largest, fabs(a[i]));
-  return largest;
+  double m0 = 0, m1 = 0, m2 = 0, m3 = 0;
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    m0 = larger(m0, fabs(a[i]));
+    m1 = larger(m1, fabs(a[i + 1]));
+    m2 = larger(m2, fabs(a[i + 2]));
+    m3 = larger(m3, fabs(a[i + 3]));
+  }
+  for (; i < count; i++) m0 = larger(m0, fabs(a[i]));
+  return larger(larger(m0, m1), larger(m2, m3));
 }
 
 double ab_dense_norm(const double* a, int n) {
@@ -134,25 +141,32 @@ void ab_dense_balance(int nrow, int ncol, double* a, double* row, double* col) {
   }
 }
 
+static int largest_in_column(int n, const double* a, int k) {
+  int best = k;
+  double largest = fabs(a[k * n + k]);
+  for (int i = k + 1; i < n; i++) {
+    double v = fabs(a[i * n + k]);
+    if (v > largest) largest = v, best = i;
+  }
+  return best;
+}
+
 bool ab_dense_lu(int n, double* a, int* pivot, double singular) {
   double least = singular * ab_dense_max(a, (size_t)n * (size_t)n);
   for (int k = 0; k < n; k++) {
-    int p = k;
-    for (int i = k + 1; i < n; i++)
-      if (fabs(a[i * n + k]) > fabs(a[p * n + k])) p = i;
-    pivot[k] = p;
-    if (!(fabs(a[p * n + k]) > least)) return false;
-    if (p != k)
-      for (int j = 0; j < n; j++) {
-        double t = a[k * n + j];
-        a[k * n + j] = a[p * n + j], a[p * n + j] = t;
-      }
-    double inverse = 1 / a[k * n + k];
+    int p = pivot[k] = largest_in_column(n, a, k);
+    double *top = a + k * n, *other = a + p * n;
+    if (!(fabs(other[k]) > least)) return false;
+    for (int j = 0; j < n && p != k; j++) {
+      double t = top[j];
+      top[j] = other[j], other[j] = t;
+    }
+    double inverse = 1 / top[k];
     for (int i = k + 1; i < n; i++) {
-      double f = a[i * n + k];
-      if (f == 0) continue;
-      f = a[i * n + k] *= inverse;
-      for (int j = k + 1; j < n; j++) a[i * n + j] -= f * a[k * n + j];
+      double* row = a + i * n;
+      if (row[k] == 0) continue;
+      row[k] *= inverse;
+      dense_axpy(-row[k], top + k + 1, row + k + 1, n - k - 1);
     }
   }
   return true;

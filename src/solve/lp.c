@@ -110,12 +110,17 @@ static void load(Simplex* s, const abLpDef* def, bool cost) {
   for (int i = 0; i < m; i++) s->inverse[i * m + i] = 1, s->basis[i] = n + i, s->x[i] = s->b[i];
 }
 
-// y = B^-T c_B, where phase one charges 1 for each artificial and nothing else.
+// What a basic variable costs: phase one charges 1 for each artificial and nothing else.
+static double basic_cost(const Simplex* s, int k) {
+  bool artificial = s->basis[k] >= s->n;
+  return s->phase == 1 ? artificial : artificial ? 0 : s->c[s->basis[k]];
+}
+
+// y = B^-T c_B
 static void find_duals(Simplex* s) {
   memset(s->y, 0, (size_t)s->m * sizeof(double));
   for (int k = 0; k < s->m; k++) {
-    bool artificial = s->basis[k] >= s->n;
-    double cost = s->phase == 1 ? artificial : artificial ? 0 : s->c[s->basis[k]];
+    double cost = basic_cost(s, k);
     if (cost != 0) dense_axpy(cost, s->inverse + k * s->m, s->y, s->m);
   }
 }
@@ -289,9 +294,19 @@ static void drive_out(Simplex* s) {
   }
 }
 
+// One step of refinement: y += B^-T (c_B - B^T y).
+static void refine_duals(Simplex* s) {
+  int m = s->m;
+  for (int k = 0; k < m; k++) {
+    const double* a = basis_column(s, k);
+    s->u[k] = basic_cost(s, k) - (a ? dense_dot(a, s->y, m) : s->y[s->basis[k] - s->n]);
+  }
+  for (int k = 0; k < m; k++) dense_axpy(s->u[k], s->inverse + k * m, s->y, m);
+}
+
 // x in the caller's units, and how well it satisfies the balanced rows.
 static void report(Simplex* s, double* x, double* dual, abSolveResult* result) {
-  find_duals(s);
+  if (dual) find_duals(s), refine_duals(s);
   memset(x, 0, (size_t)s->n * sizeof(double));
   memcpy(s->u, s->b, (size_t)s->m * sizeof(double));
   for (int k = 0; k < s->m; k++) {

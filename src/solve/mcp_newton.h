@@ -19,6 +19,7 @@ typedef struct abMcpWork {
   double *trial, *trial_g, *trial_jacobian;
   double* x;       // scratch for the callback
   double* best;    // y of least natural residual
+  double* solved;  // y at the last level of a continuation
   double* start;   // the caller's start
   double* centre;  // of the proximal perturbation
   int* pivot;

@@ -394,6 +394,58 @@ static void a_warm_start_needs_few_steps(void** state) {
   assert_true(warm < cold / 2);
 }
 
+// F_i = q_i + sum_j m_ij x_j + c_ij x_j x_(i+j), not monotone, built around a solution.
+typedef struct Quadratic {
+  int n;
+  double m[256], c[256], q[16];
+} Quadratic;
+
+static bool quadratic(void* context, const double* x, double* f, double* jacobian) {
+  const Quadratic* p = (const Quadratic*)context;
+  int n = p->n;
+  if (jacobian) memcpy(jacobian, p->m, (size_t)(n * n) * sizeof(double));
+  for (int i = 0; i < n; i++) {
+    f[i] = p->q[i];
+    for (int j = 0; j < n; j++) {
+      int k = (i + j) % n;
+      f[i] += (p->m[i * n + j] + p->c[i * n + j] * x[k]) * x[j];
+      if (!jacobian) continue;
+      jacobian[i * n + j] += p->c[i * n + j] * x[k];
+      jacobian[i * n + k] += p->c[i * n + j] * x[j];
+    }
+  }
+  return true;
+}
+
+static void most_problems_that_are_not_monotone_are_solved(void** state) {
+  (void)state;
+  Random r = {7};
+  int solved = 0, directly = 0;
+  for (int trial = 0; trial < 500; trial++) {
+    static Quadratic p;
+    double lower[16] = {0}, x[16], y[16], f[16];
+    int n = p.n = 2 + random_below(&r, 12);
+    fill_normal(&r, p.m, n * n), fill_normal(&r, p.c, n * n);
+    memset(p.q, 0, sizeof p.q);
+    for (int i = 0; i < n * n; i++) p.c[i] *= 0.1;
+    for (int i = 0; i < n; i++) x[i] = random_below(&r, 2) ? random_uniform(&r, 0, 2) : 0;
+    quadratic(&p, x, f, NULL);
+    for (int i = 0; i < n; i++) p.q[i] = -f[i] + (x[i] > 0 ? 0 : random_uniform(&r, 0, 2));
+    for (int i = 0; i < n; i++) x[i] = y[i] = random_uniform(&r, 0, 2);
+    abMcpDef def = {.n = n, .evaluate = quadratic, .context = &p, .lower = lower};
+    check_below(jacobian_error(&def, x), 1e-8);
+    if (solve(&def, x).status == AB_SOLVE_OK) {
+      solved++;
+      check_below(natural_residual(&def, x), 1e-7);
+    }
+    def.direct = true;
+    directly += solve(&def, y).status == AB_SOLVE_OK;
+  }
+  // 494 and 370 of 500 when this was written.
+  assert_true(solved >= 485);
+  assert_true(directly >= 330);
+}
+
 // ---- problems without solution, and junk
 // ----------------------------------------------------------
 static bool no_root(void* context, const double* x, double* f, double* jacobian) {
@@ -489,6 +541,7 @@ int main(void) {
       cmocka_unit_test(the_nearest_point_of_a_disc_is_found),
       cmocka_unit_test(the_border_of_the_domain_is_respected),
       cmocka_unit_test(a_warm_start_needs_few_steps),
+      cmocka_unit_test(most_problems_that_are_not_monotone_are_solved),
       cmocka_unit_test(what_cannot_be_solved_is_reported),
       cmocka_unit_test(wild_linear_problems_give_a_status),
       cmocka_unit_test(a_wrong_jacobian_is_noticed),

@@ -1,0 +1,125 @@
+// The implicit model `ecp`: contact point, contact wrench and motion solved together.
+//
+// J. Xie and N. Chakraborty, "Rigid body dynamic simulation with line and surface contact", and
+// "Rigid body motion prediction with planar non-convex contact patch" (ICRA 2019).
+//
+// A planar contact patch, whatever its pressure, acts on a body like one force at one point, its
+// equivalent contact point (ECP), where normal pressure has no moment, and a friction moment about
+// the normal. Geometry is taken at the END of the step: the bodies may touch there but not overlap.
+// End twists, ECP, normal impulse p_n and friction impulses p_t, p_o, p_r satisfy together
+//     momentum balance of each body                                          [their (7)]
+//     friction of greatest dissipation within the ellipsoid
+//         (p_t/e_t)^2 + (p_o/e_o)^2 + (p_r/e_r)^2 <= (mu p_n)^2              [(9)]
+//     the ECP lies in both bodies, and a plane through it separates them     [(13)-(17)]
+// A body of several geoms enters by its convex hull, which is exact against a plane: only extreme
+// points can touch it (their second paper).
+//
+// The paper hands this to a general complementarity solver. Here the smallest features that touch
+// (vertex, edge, face; line, rim, disc) are the modes: each is a smooth system of at most 12
+// unknowns for one body on a fixed one, solved by Newton (ecp_newton.c) and accepted when all its
+// inequalities hold (ecp_check.c); the search among modes is ecp_search.c, many bodies together
+// are ecp_island.c. Bodies that would not touch anything in free motion are settled first: their
+// friction would be undefined (p_n = 0), and the paper's equations are vacuous there.
+//
+// Departures: (1) their multiplier l_k1 is always zero at contact, where it should single out a
+// facet; the separating plane needs no such index. (2) sigma is not an unknown. (3) gyro = 1
+// replaces their explicit gyroscopic term by exact balance of angular momentum, I+ w+ - I w = ...,
+// which cannot gain energy in flight; gyro = 0 is theirs. (4) e_r, if not given, is the mean
+// distance of the patch from its centroid (ecp_patch.c). (5) Static friction may exceed kinetic.
+// Restitution is 0, as theirs: the model is inelastic.
+//
+// Not modelled, and reported as an unconverged step rather than guessed: contacts of joint trees;
+// cylinder rims and ellipsoids against anything but a plane, a face or a disc; two parallel curved
+// sides lying along each other.
+#include <string.h>
+
+#include "base/arena.h"
+#include "contact/ecp_island.h"
+
+enum { PARAM_TOLERANCE, PARAM_GYRO, PARAM_COUNT };
+
+static const abParam param[PARAM_COUNT] = {
+    {"tolerance", 1e-9, "1", "scaled residual at which a step counts as solved"},
+    {"gyro", 1, "1",
+     "rotational equation: 0 = the paper's (explicit gyroscopic term), 1 = angular momentum exact"},
+};
+
+static size_t memory_bytes(const double* p) {
+  (void)p;
+  return sizeof(abEcpMemory);
+}
+
+static const abShape* whole_body(const abContactProblem* p, const abPair* pair, int side) {
+  int b = side == 0 ? pair->body1 : pair->body2;
+  const abShape* own = side == 0 ? pair->shape1 : pair->shape2;
+  const abShape* hull = p->body[b].hull;
+  if (p->response->mover_of_body[b] < 0 || !hull || !hull->poly || !own->poly) return NULL;
+  // The hull of one geom is the geom; of several it is larger than each of them.
+  return hull->poly->volume > own->poly->volume * (1 + 1e-9) ? hull : NULL;
+}
+
+// A pair is left to an earlier one if both speak of the same body as a whole and the same other.
+static bool repeated(const abContactProblem* p, int i, bool hull1, bool hull2) {
+  const abPair* a = &p->pair[i];
+  if (!hull1 && !hull2) return false;
+  for (int j = 0; j < i; j++) {
+    const abPair* b = &p->pair[j];
+    bool same1 = a->body1 == b->body1 && (hull1 || a->geom1 == b->geom1);
+    bool same2 = a->body2 == b->body2 && (hull2 || a->geom2 == b->geom2);
+    if (same1 && same2) return true;
+  }
+  return false;
+}
+
+static bool jointed(const abContactProblem* p, int body) {
+  int m = p->response->mover_of_body[body];
+  return m >= 0 && p->response->mover[m].jointed;
+}
+
+static int list_contacts(const abContactProblem* p, abEcpTouch* touch, int* refused) {
+  int n = 0;
+  for (int i = 0; i < p->npair; i++) {
+    const abPair* pair = &p->pair[i];
+    if (jointed(p, pair->body1) || jointed(p, pair->body2)) {
+      ++*refused;
+      continue;
+    }
+    const abShape* hull[2] = {whole_body(p, pair, 0), whole_body(p, pair, 1)};
+    if (repeated(p, i, hull[0], hull[1])) continue;
+    touch[n++] = (abEcpTouch){.pair = i, .hull = {hull[0], hull[1]}};
+  }
+  return n;
+}
+
+static void solve(const abContactProblem* p, abContactSolution* out) {
+  abArenaMark mark = ab_arena_mark(p->scratch);
+  for (int i = 0; i < p->nbody; i++) out->twist_end[i] = p->body[i].twist_free;
+  abEcpTouch* touch = AB_TAKE(p->scratch, abEcpTouch, p->npair + 1);
+  abEcpReport report = {.tolerance = p->param[PARAM_TOLERANCE],
+                        .exact_momentum = p->param[PARAM_GYRO] != 0};
+  int refused = 0;
+  bool room = touch != NULL;
+  if (room) {
+    int n = list_contacts(p, touch, &refused);
+    room = ab_ecp_islands(p, n, touch, out, &report);
+  }
+  out->iterations = report.iterations;
+  out->residual = refused ? fmax(1, report.residual) : report.residual;
+  out->nregularised = report.fallbacks + refused;
+  out->status = !room                                           ? AB_STEP_BROKEN
+                : refused || report.residual > report.tolerance ? AB_STEP_UNCONVERGED
+                                                                : AB_STEP_OK;
+  ab_arena_release(p->scratch, mark);
+}
+
+const abContactModel ab_model_ecp = {
+    .name = "ecp",
+    .source = "Xie & Chakraborty: line and surface contact; planar non-convex patches (2019)",
+    .summary = "contact point, wrench and motion solved together, no penetration at step ends",
+    .geometry = AB_GEOMETRY_PAIR,
+    .moves_bodies = true,
+    .nparam = PARAM_COUNT,
+    .param = param,
+    .memory_bytes = memory_bytes,
+    .solve = solve,
+};

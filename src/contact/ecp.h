@@ -1,0 +1,178 @@
+// The parts of the implicit model `ecp` share these types. See ecp.c for the model itself.
+//
+// Everything in here is in step units: lengths in L (the radius of the first body), time in h,
+// masses in m0 (the mass of the first body), positions relative to that body's start. All
+// coefficients of the Newton systems are then of order one whatever the size and weight of the
+// bodies, and velocity, displacement and rotation per step are the same numbers.
+#ifndef ABUT_CONTACT_ECP_H
+#define ABUT_CONTACT_ECP_H
+
+#include <abut/contact.h>
+
+#include "math/spatial.h"
+
+// Smallest parts of a surface that can be the contact set against a plane.
+typedef enum abEcpKind {
+  AB_ECP_NONE,
+  AB_ECP_POINT,    // a vertex; with a radius: a sphere, the end of a capsule
+  AB_ECP_SEGMENT,  // an edge; with a radius: the side of a capsule or a cylinder
+  AB_ECP_FACE,     // a face, the disc of a cylinder, a plane
+  AB_ECP_RIM,      // the circle that bounds a disc
+  AB_ECP_ROUND     // the surface of an ellipsoid
+} abEcpKind;
+
+// A shape as it sits in its body: x_body = off + turn x_shape / L, body coordinates about the
+// centre of mass.
+typedef struct abEcpShape {
+  const abShape* shape;
+  abVec3 off;
+  abMat3 turn;
+  double scale;   // 1 / L
+  double radius;  // bound on |x_body - off|, INFINITY for planes
+  bool hull;      // of several geoms
+} abEcpShape;
+
+// A feature in body coordinates about the centre of mass.
+typedef struct abEcpFeature {
+  abEcpKind kind;
+  int index;
+  const abEcpShape* shape;
+  abVec3 c;     // point, centre of the segment, of the face, of the rim, of the ellipsoid
+  abVec3 u, v;  // segment: unit direction u; face and rim: orthonormal u, v with u x v = n
+  abVec3 n;     // outward normal of a face, or of the disc a rim belongs to
+  double half;  // half length of a segment
+  double rad;   // rounding of a point or segment; radius of a rim or a disc
+} abEcpFeature;
+
+typedef struct abEcpBody {
+  bool moving;
+  int index;  // in the problem
+  int slot;   // among the unknowns of a system
+  double m;
+  abMat3 I;           // about the centre of mass, world axes, at the start
+  abVec3 x0, v0, w0;  // at the start
+  abMat3 R0;
+  abVec3 f, tau;          // impulses of the load
+  abVec3 f_ext, tau_ext;  // impulses of contacts that are held fixed
+  double inertia_scale;   // mean principal moment
+  // the present iterate, at the end of the step
+  abVec3 v, w, x, L;   // L: angular momentum I_end w
+  abMat3 R, T, I_end;  // T = d(turn)/d(w)
+} abEcpBody;
+
+typedef struct abEcpMode {
+  int kind[2], index[2];  // feature of each body
+} abEcpMode;
+
+// A pair that may touch, and its present iterate.
+typedef struct abEcpContact {
+  int pair;
+  abEcpBody* body[2];
+  abEcpShape shape[2];
+  double mu_static, mu_kinetic;
+  double e_t, e_o, e_r;  // e_r < 0: from the patch
+  bool active;
+
+  abEcpMode mode;
+  abEcpFeature feature[2];
+  int ref;          // the body whose plane gives the normal; -1: the normal comes from both
+  double sign;      // of n along the cross product of two edges
+  abVec3 t_ref;     // t in coordinates of the body `ref`, or a world direction if ref is -1
+  int npar, neq;    // neq = npar + 1
+  int offset;       // first unknown in a system
+  double mu, e[3];  // in force for this mode
+  bool stick;       // branch of the friction law at the last evaluation
+
+  double pn, s[3];  // normal impulse; friction impulses divided by e
+  double par[2];
+  abVec3 impulse, moment[2];  // what acts on body 1, and its moments about the two centres of mass
+} abEcpContact;
+
+// Contact geometry at the end pose and its first variation. Columns: displacement and turn of body
+// 1, of body 2, parameters. psi: turn of the frame (t, o, n).
+enum { AB_ECP_COLUMNS = 14, AB_ECP_PAR = 12 };
+typedef struct abEcpKinematics {
+  abVec3 a, n, t, o;
+  double g[3];
+  double Jg[3][AB_ECP_COLUMNS], Ja[3][AB_ECP_COLUMNS], psi[3][AB_ECP_COLUMNS];
+} abEcpKinematics;
+
+// Bodies and contacts solved together. The arrays hold pointers, so that subsets are cheap.
+typedef struct abEcpSystem {
+  int nbody, ncontact, n;
+  abEcpBody** body;
+  abEcpContact** contact;
+  bool exact_momentum;           // variant D
+  double *F, *J, *step, *trial;  // n, n*n, n, n
+  int* pivot;
+  double speed;    // change of velocity that the residual is compared with
+  int iterations;  // Newton iterations so far, over all modes tried
+  int modes;       // modes tried so far
+} abEcpSystem;
+
+// --- ecp_body.c
+void ab_ecp_body_end(abEcpBody* b, bool exact_momentum);   // v, w -> end pose
+void ab_ecp_body_free(abEcpBody* b, bool exact_momentum);  // end twist from load and f_ext alone
+
+// --- ecp_feature.c
+int ab_ecp_feature_count(const abEcpShape* s, abEcpKind kind);
+abEcpFeature ab_ecp_feature(const abEcpShape* s, abEcpKind kind, int index);
+// Extreme point of a body in a world direction, at its end pose.
+abVec3 ab_ecp_support(const abEcpShape* s, const abEcpBody* b, abVec3 direction);
+// How far a point given by the parameters lies outside the feature; <= 0: inside.
+double ab_ecp_feature_outside(const abEcpFeature* f, const double par[2]);
+// The same for a world point on the plane of a face, at the end pose.
+double ab_ecp_face_outside(const abEcpFeature* f, const abEcpBody* b, abVec3 a);
+bool ab_ecp_is_polyhedron(const abShape* s);
+bool ab_ecp_has_faces(const abShape* s);  // so that its planes can bear others
+
+// --- ecp_mode.c
+// Makes the mode current; false if such a contact is not modelled.
+bool ab_ecp_set_mode(abEcpContact* c, abEcpMode mode);
+void ab_ecp_kinematics(const abEcpContact* c, abEcpKinematics* k);
+// Depth by which the plane (a, n) fails to separate the two bodies at their end poses.
+double ab_ecp_overlap(const abEcpContact* c, const abEcpKinematics* k);
+abPatchKind ab_ecp_patch_kind(const abEcpContact* c);
+int ab_ecp_facet_count(const abEcpContact* c);
+abEcpMode ab_ecp_mode(abEcpKind kind1, int index1, abEcpKind kind2, int index2);
+bool ab_ecp_mode_equal(abEcpMode a, abEcpMode b);
+
+// --- ecp_patch.c
+// Radius of gyration of friction (mean distance from the centroid) and area of the patch of the
+// current mode at the present poses.
+void ab_ecp_patch(const abEcpContact* c, double* mean_distance, double* area);
+
+// --- ecp_newton.c
+typedef enum abEcpNewton { AB_ECP_SOLVED, AB_ECP_STALLED, AB_ECP_SINGULAR } abEcpNewton;
+void ab_ecp_layout(abEcpSystem* s);  // slots and offsets
+abEcpNewton ab_ecp_newton(abEcpSystem* s, int max_iterations, bool damped);
+double ab_ecp_reduced_mass(const abEcpContact* c);
+abVec3 ab_ecp_impulse(const abEcpContact* c, const abEcpKinematics* k);
+
+// --- ecp_check.c
+typedef struct abEcpVerdict {
+  double residual;  // scaled, of the paper's equations
+  double violated;  // scaled, of the inequalities
+} abEcpVerdict;
+// Of one body's momentum balance, with every active contact of the system counted.
+abEcpVerdict ab_ecp_check(const abEcpSystem* s);
+// Whether the present iterate of a contact meets all inequalities of its mode; *worst: by how much
+// it fails (in units of length, or of impulse over mass).
+bool ab_ecp_admissible(const abEcpSystem* s, const abEcpContact* c, double* worst);
+
+// --- ecp_neighbour.c
+// The mode that a violated inequality of the present solution points to; false if none does.
+bool ab_ecp_neighbour(const abEcpContact* c, abEcpMode* next);
+
+// --- ecp_candidate.c
+double ab_ecp_separation(const abEcpContact* c, abVec3 n);
+// Modes worth trying at the present end poses (those of the free motion), best guess first.
+int ab_ecp_candidates(const abEcpContact* c, int max, abEcpMode* out);
+// Least distance of the bodies at their present end poses, negative if they overlap.
+double ab_ecp_gap(const abEcpContact* c);
+
+// --- ecp_search.c
+// The mode and the impulses of the only contact of a system; true if all holds.
+bool ab_ecp_search(abEcpSystem* s, const abEcpMode* last);
+
+#endif

@@ -1,0 +1,229 @@
+// Finding the mode of one contact.
+//
+// Each mode is a smooth square system (ecp_newton.c) whose solution counts only if every inequality
+// of the mode holds. The order of attempts, from usual to rare:
+//   1 the mode of the last step, started from the last step's impulses;
+//   2 what the violated inequality points to: a contact point beyond a face's border belongs to the
+//     border's edge, beyond an edge's end to its vertex, a vertex that sinks in spans an edge or a
+//     face with those already down;
+//   3 the largest feature whose vertices would all sink in freely, and step 2 from there;
+//   4 all modes, nearest first, each from rest-like and slip-like starts and then by continuation
+//     in the friction coefficient from 0 and from sticking;
+//   5 the nearest few once more, from sliding in all directions.
+// A step has no fallback of halving h: a pair of half steps has no single end twist that moves the
+// bodies to where they end. A step that defeats all of these is reported, with its best iterate.
+//
+// Where several modes hold (a rod that slides with its tip ahead has up to five), separation was
+// taken before anything else, and then the first found in the order above counts: it depends on the
+// bodies and their history only, not on the frame.
+#include "contact/ecp.h"
+
+#include <stdlib.h>
+
+enum { VISIT_MAX = 24 };
+
+typedef struct Search {
+  abEcpSystem* s;
+  abEcpContact* c;
+  int nvisit;
+  abEcpMode visit[VISIT_MAX];
+} Search;
+
+static abVec3 to_body(const abEcpBody* b, abVec3 x) { return m3_apply_t(&b->R, v3_sub(x, b->x)); }
+
+static double clamp(double x, double limit) { return x > limit ? limit : x < -limit ? -limit : x; }
+
+// Parameters of the present mode nearest to a world point.
+static void place_parameters(abEcpContact* c, abVec3 a) {
+  int next = 0;
+  for (int i = 0; i < 2; i++) {
+    if (i == c->ref) continue;
+    const abEcpFeature* f = &c->feature[i];
+    abVec3 r = v3_sub(to_body(c->body[i], a), f->c);
+    if (f->kind == AB_ECP_SEGMENT) c->par[next++] = clamp(v3_dot(f->u, r), f->half);
+    if (f->kind == AB_ECP_FACE) c->par[0] = v3_dot(f->u, r), c->par[1] = v3_dot(f->v, r);
+    if (f->kind == AB_ECP_RIM) c->par[0] = atan2(v3_dot(f->v, r), v3_dot(f->u, r));
+  }
+}
+
+// Azimuth of a rim's lowest point over the plane at the present poses.
+static double lowest_azimuth(const abEcpContact* c) {
+  const abEcpFeature* f = &c->feature[1 - c->ref];
+  const abEcpBody *bf = c->body[1 - c->ref], *br = c->body[c->ref];
+  abVec3 N = m3_apply_t(&bf->R, m3_apply(&br->R, c->feature[c->ref].n));
+  return atan2(-v3_dot(N, f->v), -v3_dot(N, f->u));
+}
+
+static bool solve_mode(Search* q, int max_iterations, bool damped) {
+  abEcpSystem* s = q->s;
+  abEcpContact* c = q->c;
+  s->modes++;
+  bool two = c->mu_static > c->mu_kinetic;
+  c->mu = two ? c->mu_static : c->mu_kinetic;
+  if (ab_ecp_newton(s, max_iterations, damped) != AB_ECP_SOLVED) return false;
+  if (!two || c->stick) return true;
+  c->mu = c->mu_kinetic;
+  return ab_ecp_newton(s, max_iterations, damped) == AB_ECP_SOLVED;
+}
+
+// A guess of the impulses from the free motion: stop the approach, and friction against sliding.
+static void guess_impulses(abEcpContact* c, double fraction) {
+  abEcpKinematics k;
+  ab_ecp_kinematics(c, &k);
+  const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
+  double m = ab_ecp_reduced_mass(c), depth = 0;
+  for (int i = 0; i < 2; i++) {
+    if (c->ref == i) continue;
+    abVec3 inward = i == 0 ? v3_neg(k.n) : k.n;
+    abVec3 p = ab_ecp_support(&c->shape[i], c->body[i], inward);
+    depth = fmax(depth, v3_dot(inward, v3_sub(p, k.a)));
+  }
+  depth = fmax(depth, -k.g[0] * (c->ref >= 0));
+  c->pn = fraction * m * depth;
+  abVec3 u = v3_sub(v3_add(b0->v, v3_cross(b0->w, v3_sub(k.a, b0->x))),
+                    v3_add(b1->v, v3_cross(b1->w, v3_sub(k.a, b1->x))));
+  double w[3] = {c->e[0] * v3_dot(k.t, u), c->e[1] * v3_dot(k.o, u),
+                 c->e[2] * v3_dot(k.n, v3_sub(b0->w, b1->w))};
+  double norm = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+  double size = norm > 0 ? fmin(m, c->mu * c->pn / norm) : 0;
+  for (int j = 0; j < 3; j++) c->s[j] = -size * w[j];
+}
+
+static void free_start(Search* q) {
+  for (int i = 0; i < q->s->nbody; i++) ab_ecp_body_free(q->s->body[i], q->s->exact_momentum);
+}
+
+static bool begin(Search* q, abEcpMode mode) {
+  if (!ab_ecp_set_mode(q->c, mode)) return false;
+  ab_ecp_layout(q->s);
+  return true;
+}
+
+// From the free motion: parameters below the centre of mass, impulses guessed.
+static bool begin_cold(Search* q, abEcpMode mode, double fraction) {
+  free_start(q);
+  if (!begin(q, mode)) return false;
+  abEcpContact* c = q->c;
+  abVec3 center = c->body[c->ref == 0 ? 1 : 0]->x;
+  if (c->ref < 0) center = v3_lerp(c->body[0]->x, c->body[1]->x, 0.5);
+  place_parameters(c, center);
+  if (c->ref >= 0) {
+    const abEcpFeature* f = &c->feature[1 - c->ref];
+    if (f->kind == AB_ECP_RIM) c->par[0] = lowest_azimuth(c);
+  }
+  guess_impulses(c, fraction);
+  return true;
+}
+
+static bool accepted(const Search* q) {
+  double worst;
+  return ab_ecp_admissible(q->s, q->c, &worst);
+}
+
+static bool visited(Search* q, abEcpMode mode) {
+  for (int i = 0; i < q->nvisit; i++)
+    if (ab_ecp_mode_equal(q->visit[i], mode)) return true;
+  if (q->nvisit < VISIT_MAX) q->visit[q->nvisit++] = mode;
+  return false;
+}
+
+// Follows the violated inequalities from the present solution.
+static bool follow(Search* q, int limit) {
+  for (int i = 0; i < limit; i++) {
+    abEcpMode next;
+    if (!ab_ecp_neighbour(q->c, &next) || visited(q, next)) return false;
+    abEcpKinematics k;
+    ab_ecp_kinematics(q->c, &k);
+    if (!begin(q, next)) return false;
+    place_parameters(q->c, k.a);
+    if (!(q->c->pn > 0)) guess_impulses(q->c, 1);
+    if (!solve_mode(q, 20, true) && !(begin_cold(q, next, 1) && solve_mode(q, 30, true)))
+      return false;
+    if (accepted(q)) return true;
+  }
+  return false;
+}
+
+// Friction raised from none in stages.
+static bool continuation(Search* q, abEcpMode mode) {
+  abEcpContact* c = q->c;
+  if (!begin_cold(q, mode, 1)) return false;
+  static const double stage[] = {0, 0.1, 0.25, 0.5, 0.75, 1};
+  for (int i = 0; i < 6; i++) {
+    c->mu = stage[i] * c->mu_kinetic;
+    if (ab_ecp_newton(q->s, 30, true) != AB_ECP_SOLVED) return false;
+  }
+  q->s->modes++;
+  return true;
+}
+
+// From above: sticking first, whatever it takes, then friction along the direction found.
+static bool from_stick(Search* q, abEcpMode mode) {
+  abEcpContact* c = q->c;
+  if (!begin_cold(q, mode, 1)) return false;
+  if (c->mu_kinetic <= 0) return false;
+  c->mu = 1e9;
+  for (int j = 0; j < 3; j++) c->s[j] = 0;
+  if (ab_ecp_newton(q->s, 30, true) != AB_ECP_SOLVED || !(c->pn > 0)) return false;
+  double size = sqrt(c->s[0] * c->s[0] + c->s[1] * c->s[1] + c->s[2] * c->s[2]);
+  double ratio = size > c->mu_kinetic * c->pn ? c->mu_kinetic * c->pn / size : 1;
+  for (int j = 0; j < 3; j++) c->s[j] *= ratio;
+  return solve_mode(q, 40, true);
+}
+
+// Sliding in every direction of the plane, with light and heavy normal impulses.
+static bool all_directions(Search* q, abEcpMode mode) {
+  static const double fraction[] = {1, 0.3, 3, 10};
+  abEcpContact* c = q->c;
+  for (int i = 0; i < 16 * 4; i++) {
+    if (!begin_cold(q, mode, fraction[i / 16])) return false;
+    double phi = 6.283185307179586 * (i % 16) / 16, size = c->mu * c->pn;
+    c->s[0] = size * cos(phi), c->s[1] = size * sin(phi), c->s[2] = 0;
+    if (solve_mode(q, 30, true) && accepted(q)) return true;
+  }
+  return false;
+}
+
+static bool try_starts(Search* q, abEcpMode mode) {
+  static const double fraction[] = {1, 0.1, 3};
+  for (int i = 0; i < 3; i++)
+    if (begin_cold(q, mode, fraction[i]) && solve_mode(q, 30, true)) {
+      if (accepted(q)) return true;
+      break;
+    }
+  if (continuation(q, mode) && accepted(q)) return true;
+  if (from_stick(q, mode) && accepted(q)) return true;
+  if (q->c->feature[0].kind != AB_ECP_RIM && q->c->feature[1].kind != AB_ECP_RIM) return false;
+  for (int i = 0; i < 12; i++) {  // near upright the lowest point of a rim turns with any tilt
+    if (!begin_cold(q, mode, 1)) return false;
+    q->c->par[0] = 6.283185307179586 * i / 12;
+    if (solve_mode(q, 30, true) && accepted(q)) return true;
+  }
+  return false;
+}
+
+bool ab_ecp_search(abEcpSystem* s, const abEcpMode* last) {
+  Search q = {.s = s, .c = s->contact[0]};
+  if (last && begin(&q, *last)) {
+    visited(&q, *last);
+    if (solve_mode(&q, 12, false)) {
+      if (accepted(&q)) return true;
+      if (follow(&q, 6)) return true;
+    }
+  }
+  free_start(&q);
+  enum { CANDIDATE_MAX = 768 };
+  abEcpMode candidate[CANDIDATE_MAX];
+  int n = ab_ecp_candidates(q.c, CANDIDATE_MAX, candidate);
+  q.nvisit = 0;
+  if (n > 0) {
+    visited(&q, candidate[0]);
+    if (begin_cold(&q, candidate[0], 1) && solve_mode(&q, 30, true))
+      if (accepted(&q) || follow(&q, 12)) return true;
+  }
+  for (int i = 0; i < n; i++)
+    if (try_starts(&q, candidate[i])) return true;
+  for (int i = 0; i < n && i < 8; i++)
+    if (all_directions(&q, candidate[i])) return true;
+  return false;
+}

@@ -1,0 +1,158 @@
+// The model `patch`.
+#include <math.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "contact/patch.h"
+#include "math/spatial.h"
+
+static const abParam params[AB_PATCH_NPARAM] = {
+    [AB_PATCH_TOLERANCE] = {"tolerance", 1e-6, "1",
+                            "scaled residual at which a step counts as solved"},
+    [AB_PATCH_STIFFNESS] =
+        {"stiffness", 1e5, "1",
+         "normal stiffness of a patch against a velocity, in units of its effective mass"},
+    [AB_PATCH_FRICTION_STIFFNESS] = {"friction_stiffness", 1e4, "1",
+                                     "the same for sticking friction"},
+    [AB_PATCH_RECOVERY] = {"recovery", 0.2, "1", "share of the excess depth taken back in a step"},
+    [AB_PATCH_SLOP] = {"slop", 4, "g h^2",
+                       "depth at rest (at most a hundredth of the thinner body)"},
+    [AB_PATCH_ITERATIONS] = {"iterations", 60, "1", "most Newton steps"},
+    [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 3e7, "flop",
+                               "largest factorisation; beyond it islands are solved by sweeps"},
+};
+
+static size_t memory_bytes(const double* param) {
+  (void)param;
+  return sizeof(abPatchMemory);
+}
+
+typedef struct Job {
+  abPatchIsland* island;
+  abBlockSymbolic* symbolic;
+  bool* direct;
+  abStatus* status;
+  const abContactProblem* problem;
+  abContactSolution* solution;
+} Job;
+
+static abStatus join_islands(abPatchSystem* system, abIslands* islands) {
+  const abContactProblem* problem = system->problem;
+  int nmover = problem->response->nmover;
+  int(*mover)[2] = ab_arena_take(problem->scratch, sizeof(int[2]) * (size_t)system->ncontact);
+  if (!mover) return AB_ERROR_MEMORY;
+  for (int i = 0; i < system->ncontact; i++)
+    for (int k = 0; k < 2; k++) mover[i][k] = system->contact[i].side[k].block;
+  abStatus status =
+      ab_islands(nmover, system->ncontact, (const int(*)[2])mover, problem->scratch, islands);
+  return status;
+}
+
+static abStatus number_blocks(abPatchSystem* system, const abIslands* islands,
+                              abPatchIsland* island) {
+  const abContactProblem* problem = system->problem;
+  int* block = AB_TAKE(problem->scratch, int, problem->response->nmover);
+  if (!block) return AB_ERROR_MEMORY;
+  for (int i = 0; i < islands->n; i++)
+    for (int b = 0; b < island[i].nblock; b++) block[island[i].mover[b]] = b;
+  for (int i = 0; i < islands->n; i++)
+    for (int k = 0; k < island[i].ncontact; k++) {
+      abPatchContact* c = &system->contact[islands->pair[islands->pair_start[i] + k]];
+      island[i].contact[k] = c;
+      for (int s = 0; s < 2; s++)
+        if (c->side[s].block >= 0) {
+          c->side[s].n = problem->response->mover[c->side[s].block].ndof;
+          c->side[s].block = block[c->side[s].block];
+        }
+    }
+  return AB_OK;
+}
+
+static abStatus choose_path(abPatchIsland* island, abBlockSymbolic* symbolic, bool* direct) {
+  abArena* arena = island->system->problem->scratch;
+  int(*edge)[2] = ab_arena_take(arena, sizeof(int[2]) * (size_t)island->ncontact);
+  if (!edge) return AB_ERROR_MEMORY;
+  int n = 0;
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchSide* s = island->contact[i]->side;
+    if (s[0].block < 0 || s[1].block < 0 || s[0].block == s[1].block) continue;
+    edge[n][0] = s[0].block, edge[n][1] = s[1].block;
+    n++;
+  }
+  abStatus status =
+      ab_block_symbolic(island->nblock, island->size, n, (const int(*)[2])edge,
+                        island->system->param[AB_PATCH_DIRECT_LIMIT], arena, arena, symbolic);
+  *direct = status == AB_OK;
+  return status == AB_ERROR_MEMORY ? status : AB_OK;
+}
+
+static void solve_island(void* context, int i, int worker) {
+  Job* job = context;
+  abPatchIsland* island = &job->island[i];
+  abArena* own = job->problem->pool ? ab_pool_scratch(job->problem->pool, worker) : NULL;
+  island->scratch = own ? own : job->problem->scratch;
+  abArenaMark mark = ab_arena_mark(island->scratch);
+  ab_patch_velocities(island);
+  job->status[i] = ab_patch_newton(island, &job->symbolic[i]);
+  for (int k = 0; k < island->ncontact; k++)
+    ab_patch_remember(island, island->contact[k], &job->solution->pair[island->contact[k]->pair]);
+  ab_arena_release(island->scratch, mark);
+}
+
+static abStatus solve_all(const abContactProblem* problem, abContactSolution* solution) {
+  abArena* arena = problem->scratch;
+  abPatchSystem system;
+  abIslands islands;
+  for (int i = 0; i < problem->npair; i++) {
+    solution->pair[i].pressure = AB_TAKE(arena, double, problem->pair[i].patch.nvert);
+    if (!solution->pair[i].pressure) return AB_ERROR_MEMORY;
+    memset((double*)solution->pair[i].pressure, 0,
+           sizeof(double) * (size_t)problem->pair[i].patch.nvert);
+  }
+  abArenaMark mark = ab_arena_mark(arena);
+  if (ab_patch_setup(problem, &system) != AB_OK || join_islands(&system, &islands) != AB_OK)
+    return AB_ERROR_MEMORY;
+  Job job = {.island = AB_TAKE(arena, abPatchIsland, islands.n),
+             .symbolic = AB_TAKE(arena, abBlockSymbolic, islands.n),
+             .direct = AB_TAKE(arena, bool, islands.n),
+             .status = AB_TAKE(arena, abStatus, islands.n),
+             .problem = problem,
+             .solution = solution};
+  if (!job.island || !job.symbolic || !job.direct || !job.status) return AB_ERROR_MEMORY;
+  for (int i = 0; i < islands.n; i++)
+    if (ab_patch_island(&system, &islands, i, &job.island[i]) != AB_OK) return AB_ERROR_MEMORY;
+  if (number_blocks(&system, &islands, job.island) != AB_OK) return AB_ERROR_MEMORY;
+  for (int i = 0; i < islands.n; i++)
+    if (choose_path(&job.island[i], &job.symbolic[i], &job.direct[i]) != AB_OK)
+      return AB_ERROR_MEMORY;
+  ab_pool_run(problem->pool, islands.n, solve_island, &job);
+  for (int i = 0; i < islands.n; i++) {
+    if (job.status[i] != AB_OK) return job.status[i];
+    solution->iterations += job.island[i].iterations;
+    solution->nregularised += job.island[i].nregularised;
+    if (!(job.island[i].residual <= solution->residual))
+      solution->residual = job.island[i].residual;
+  }
+  ab_arena_release(arena, mark);
+  return AB_OK;
+}
+
+static void solve(const abContactProblem* problem, abContactSolution* solution) {
+  solution->status = AB_STEP_OK;
+  if (solve_all(problem, solution) != AB_OK || !isfinite(solution->residual))
+    solution->status = AB_STEP_BROKEN;
+  else if (solution->residual > problem->param[AB_PATCH_TOLERANCE])
+    solution->status = AB_STEP_UNCONVERGED;
+}
+
+const abContactModel ab_model_patch = {
+    .name = "patch",
+    .source = "own",
+    .summary = "implicit spring, damper and friction spread over the patch",
+    .geometry = AB_GEOMETRY_VOLUME,
+    .moves_bodies = false,
+    .nparam = AB_PATCH_NPARAM,
+    .param = params,
+    .memory_bytes = memory_bytes,
+    .solve = solve,
+};

@@ -1,0 +1,159 @@
+// What the files of the model `patch` share. The derivation stands in patch.c.
+#ifndef ABUT_CONTACT_PATCH_H
+#define ABUT_CONTACT_PATCH_H
+
+#include <abut/contact.h>
+
+#include "base/arena.h"
+#include "contact/island.h"
+#include "contact/quadrature.h"
+#include "solve/block_cholesky.h"
+
+// The parameters, in the order of the model's list.
+enum {
+  AB_PATCH_TOLERANCE,
+  AB_PATCH_STIFFNESS,
+  AB_PATCH_FRICTION_STIFFNESS,
+  AB_PATCH_RECOVERY,
+  AB_PATCH_SLOP,
+  AB_PATCH_ITERATIONS,
+  AB_PATCH_DIRECT_LIMIT,
+  AB_PATCH_NPARAM
+};
+
+// A patch slides when more than half of its load moves faster than this many times slip_speed: the
+// last one or two per cent of the limit surface are reached with the bristle this much longer than
+// at first saturation, all with zero velocity, and must not pass for sliding.
+#define AB_PATCH_SLIDING 20.0
+
+// Local 6-vectors are (t1, t2, normal) components: velocity at the patch's centre and angular
+// velocity; likewise impulses and moments about the centre.
+
+// The contact law of one patch: from a relative twist to an impulse.
+typedef struct abPatchLaw {
+  // the area: points of the rule; the first `ncorner` are its corners and always filled in, the
+  // others when they are first needed
+  int ncorner, npoint;
+  double *x, *y, *w;
+  bool filled;
+  const abVec2* polygon;
+  double* fine;  // room for the finer rule (x, y, w), NULL if there is none for this patch
+  bool use_fine, fine_filled;
+  double fine_scale;  // makes the finer rule's load equal to `load`
+  abPolygonMoments moments;
+  // normal: pressure = max(0, min over i of (target[i] - normal velocity) * weight), target[i] =
+  // affine in (1, x, y)
+  double weight;
+  double target[2][3];
+  int branch;  // 0 or 1: that target is the smaller one everywhere; 2: mixed
+  // friction
+  double weight_t;    // slope [N s / m per m^2] while sticking
+  double bristle[3];  // k (r_b, theta_b): velocity the bristle adds
+  double mu;
+  double lag[2][3];   // the pressure that bounds friction: max(0, min of the two affine fields)
+  double load;        // its integral
+  double slip_speed;  // friction is saturated from this speed on
+  double trust;       // in the direction of slip, see patch_newton.c: 1 Newton, 0 majorised
+  double stick[4];    // integrals of lagged pressure times 1, x, y, x^2 + y^2
+} abPatchLaw;
+
+typedef struct abPatchSide {
+  int body, block;  // block of the island's system, -1: fixed to the world
+  int n;            // its size
+  abVec3 r;         // patch centre - centre of mass
+  const double* J;  // body's Jacobian (6 x n), NULL for a free body
+} abPatchSide;
+
+typedef struct abPatchContact {
+  int pair;
+  abPatchSide side[2];
+  abVec3 axis[3];  // t1, t2, normal
+  abPatchLaw law;
+  double mu_static, mu_kinetic;
+  bool slipping;
+  double V[6];        // relative twist
+  double impulse[6];  // such that velocities = free velocities + response to the impulses, always
+  double answer[6];   // the law's impulse at V
+  double step[6];     // change of V by a Newton step
+  double G[12];       // minus the law's derivative: packed normal and tangential 3 x 3 blocks
+} abPatchContact;
+
+// What is remembered of a pair. World axes, moved along with the two bodies to the end of the step.
+typedef struct abPatchMemory {
+  double h;  // of the step that wrote this; 0: nothing remembered
+  abVec3 center, t1, normal;
+  abVec3 bristle;  // displacement at `center`
+  double turn;     // about the normal
+  abWrench impulse;
+  double pressure[2][3];
+  double thickness;  // of the thinner body, across the contact
+  bool slipping;
+} abPatchMemory;
+
+// The whole system of one step.
+typedef struct abPatchSystem {
+  const abContactProblem* problem;
+  double h, gravity;
+  const double* param;
+  int ncontact;
+  abPatchContact* contact;  // in the order of the pairs
+  const double** jacobian;  // per body, of joint trees only
+} abPatchSystem;
+
+typedef struct abPatchIsland {
+  abPatchSystem* system;
+  int ncontact, nblock, ndof;
+  abPatchContact** contact;
+  const int* mover;        // per block
+  const int* size;         // per block
+  const int* offset;       // per block, into the vectors below
+  const double** inertia;  // per block: NULL for a free body, else ndof x ndof
+  const double** factor;   // likewise, its Cholesky factor
+  double *v, *v_free, *gradient, *direction;
+  double* scale;  // per block: what the residual is measured by
+  abArena* scratch;
+  // result
+  int iterations, nregularised;
+  double residual;
+} abPatchIsland;
+
+// --- patch_law.c
+// G: tangential 3 x 3 block in (t1, t2, turn about n) packed as 00 01 11 02 12 22, then the normal
+// block in (n, turn about t1, turn about t2), packed alike. G may be NULL.
+void ab_patch_evaluate(abPatchLaw* law, const double V[6], double impulse[6], double G[12]);
+// Takes the pressure at V as the one that bounds friction, blended with the one before: new = old +
+// blend (new - old).
+void ab_patch_lag(abPatchLaw* law, const double V[6], double blend);
+void ab_patch_lag_ready(abPatchLaw* law);  // after lag[][] or mu was changed
+// Chooses the finer rule for friction where the patch turns; never goes back within a step, so that
+// the energy a pass minimises is one function.
+void ab_patch_choose_rule(abPatchLaw* law, const double V[6]);
+double ab_patch_pressure(const abPatchLaw* law, const double V[6], double x, double y);
+void ab_patch_apply_G(const double G[12], const double x[6], double y[6]);  // y = G x
+void ab_patch_expand_G(const double G[12], double full[36]);
+// Share of the load whose slip speed exceeds `speed`.
+double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed);
+
+// --- patch_setup.c
+abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
+abStatus ab_patch_island(abPatchSystem* system, const abIslands* islands, int index,
+                         abPatchIsland* island);
+// --- patch_island.c: the algebra both solvers use
+void ab_patch_twist(const abPatchIsland* island, const abPatchSide* side, const double* v,
+                    abTwist* twist);
+void ab_patch_relative(const abPatchIsland* island, const abPatchContact* c, const double* v,
+                       double V[6]);
+void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, const double f[6],
+                      double* g);
+void ab_patch_solve_inertia(const abPatchIsland* island, double* g);  // g <- M^-1 g
+void ab_patch_velocities(abPatchIsland* island);  // v = v_free + M^-1 sum J^T impulse, and every V
+double ab_patch_residual(abPatchIsland* island);  // from V, impulse, answer; leaves the gradient
+void ab_patch_update_lag(abPatchIsland* island, double blend);
+// --- patch_newton.c
+abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic);
+// --- patch_sweep.c
+abStatus ab_patch_sweep(abPatchIsland* island);
+// --- patch_memory.c
+void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution);
+
+#endif

@@ -1,0 +1,153 @@
+// The algebra of one island: velocities, relative twists, impulses, residual.
+#include <math.h>
+#include <string.h>
+
+#include "contact/patch.h"
+#include "math/spatial.h"
+
+static int body_of_free(const abPatchIsland* island, int block) {
+  return island->system->problem->response->mover[island->mover[block]].body0;
+}
+
+void ab_patch_twist(const abPatchIsland* island, const abPatchSide* side, const double* v,
+                    abTwist* twist) {
+  const double* x = v + island->offset[side->block];
+  if (!side->J) {
+    *twist = twist_from_array(x);
+    return;
+  }
+  double t[6];
+  for (int i = 0; i < 6; i++) {
+    t[i] = 0;
+    for (int k = 0; k < side->n; k++) t[i] += side->J[i * side->n + k] * x[k];
+  }
+  *twist = twist_from_array(t);
+}
+
+void ab_patch_relative(const abPatchIsland* island, const abPatchContact* c, const double* v,
+                       double V[6]) {
+  abTwist d = twist_zero();
+  for (int k = 0; k < 2; k++) {
+    const abPatchSide* side = &c->side[k];
+    if (side->block < 0) continue;
+    abTwist t;
+    ab_patch_twist(island, side, v, &t);
+    t = twist_move(t, side->r);
+    d = k == 0 ? t : twist_sub(d, t);
+  }
+  for (int k = 0; k < 3; k++) {
+    V[k] = v3_dot(c->axis[k], d.lin);
+    V[3 + k] = v3_dot(c->axis[k], d.ang);
+  }
+}
+
+void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, const double f[6],
+                      double* g) {
+  abVec3 force = v3_zero(), torque = v3_zero();
+  for (int k = 0; k < 3; k++) {
+    force = v3_axpy(f[k], c->axis[k], force);
+    torque = v3_axpy(f[3 + k], c->axis[k], torque);
+  }
+  for (int k = 0; k < 2; k++) {
+    const abPatchSide* side = &c->side[k];
+    if (side->block < 0) continue;
+    double sign = k == 0 ? 1 : -1;
+    double* out = g + island->offset[side->block];
+    double w[6];
+    wrench_to_array((abWrench){force, v3_add(torque, v3_cross(side->r, force))}, w);
+    if (!side->J)
+      for (int i = 0; i < 6; i++) out[i] += sign * w[i];
+    else
+      for (int j = 0; j < side->n; j++)
+        for (int i = 0; i < 6; i++) out[j] += sign * side->J[i * side->n + j] * w[i];
+  }
+}
+
+static void solve_block(const abPatchIsland* island, int b, double* x) {
+  if (island->factor[b]) {
+    dense_cholesky_solve(island->size[b], island->factor[b], x);
+    return;
+  }
+  const abResponse* r = island->system->problem->response;
+  int body = body_of_free(island, b);
+  abVec3 w = m3_apply(&r->inv_inertia[body], v3(x[3], x[4], x[5]));
+  for (int i = 0; i < 3; i++) x[i] *= r->inv_mass[body];
+  x[3] = w.x, x[4] = w.y, x[5] = w.z;
+}
+
+void ab_patch_solve_inertia(const abPatchIsland* island, double* g) {
+  for (int b = 0; b < island->nblock; b++) solve_block(island, b, g + island->offset[b]);
+}
+
+void ab_patch_velocities(abPatchIsland* island) {
+  memset(island->v, 0, sizeof(double) * (size_t)island->ndof);
+  for (int i = 0; i < island->ncontact; i++)
+    ab_patch_scatter(island, island->contact[i], island->contact[i]->impulse, island->v);
+  ab_patch_solve_inertia(island, island->v);
+  for (int i = 0; i < island->ndof; i++) island->v[i] += island->v_free[i];
+  for (int i = 0; i < island->ncontact; i++)
+    ab_patch_relative(island, island->contact[i], island->v, island->contact[i]->V);
+}
+
+// Mass that a block's impulses are compared with.
+static double mass_of(const abPatchIsland* island, int b) {
+  const abResponse* r = island->system->problem->response;
+  const abMover* m = &r->mover[island->mover[b]];
+  double mass = 0;
+  for (int i = 0; i < m->nbody; i++) mass += r->mass[m->body0 + i];
+  return mass;
+}
+
+// The gradient of the energy, M (v - v_free) - sum J^T answer = sum J^T (impulse - answer), in the
+// kinetic metric |g|^2 = g^T M^-1 g, block by block relative to the impulses that act on the block
+// and to its weight during the step.
+double ab_patch_residual(abPatchIsland* island) {
+  const abPatchSystem* system = island->system;
+  memset(island->gradient, 0, sizeof(double) * (size_t)island->ndof);
+  memset(island->scale, 0, sizeof(double) * (size_t)island->nblock);
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    double d[6], size = 0, other = 0;
+    for (int k = 0; k < 6; k++) d[k] = c->impulse[k] - c->answer[k];
+    ab_patch_scatter(island, c, d, island->gradient);
+    for (int k = 0; k < 3; k++) {
+      size += c->impulse[k] * c->impulse[k];
+      other += c->answer[k] * c->answer[k];
+    }
+    size = sqrt(fmax(size, other));
+    for (int k = 0; k < 2; k++)
+      if (c->side[k].block >= 0) island->scale[c->side[k].block] += size;
+  }
+  double worst = 0;
+  // Without gravity the slop per step stands for the velocity that matters.
+  double speed = system->gravity * system->h + 1e-8 * system->problem->length / system->h;
+  for (int b = 0; b < island->nblock; b++) {
+    double x[6], *y = x, mass = mass_of(island, b);
+    const double* g = island->gradient + island->offset[b];
+    if (island->factor[b]) y = island->direction + island->offset[b];
+    memcpy(y, g, sizeof(double) * (size_t)island->size[b]);
+    solve_block(island, b, y);
+    double norm = 0;
+    for (int i = 0; i < island->size[b]; i++) norm += y[i] * g[i];
+    island->scale[b] = island->scale[b] / sqrt(mass) + sqrt(mass) * speed;
+    double relative = sqrt(fmax(0, norm)) / island->scale[b];
+    if (!(relative <= worst)) worst = relative;
+  }
+  return worst;
+}
+
+// The pressure reached becomes the bound of friction; a patch that has begun to slide as a whole
+// goes over to the kinetic coefficient (it comes back to the static one only between steps).
+void ab_patch_update_lag(abPatchIsland* island, double blend) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    ab_patch_lag(&c->law, c->V, blend);
+    ab_patch_choose_rule(&c->law, c->V);
+    if (c->slipping || !(c->mu_static > 0)) continue;
+    if (ab_patch_slipping_share(&c->law, c->V, AB_PATCH_SLIDING * c->law.slip_speed) > 0.5) {
+      c->slipping = true;
+      c->law.mu = c->mu_kinetic;
+      ab_patch_lag_ready(&c->law);
+    }
+  }
+}

@@ -1,0 +1,270 @@
+// The law of one patch: relative twist -> impulse and its derivative. See patch.c for the law.
+//
+// With the normal velocity u(x, y) = V_n + W_1 y - W_2 x and the tangential velocity s(x, y) =
+// (V_1 - W_n y, V_2 + W_n x) the impulse is a sum over the points of the rule. Two cases have
+// closed forms in the moments of the polygon and give the same result, since the rule is exact for
+// cubics: pressure positive at every corner (the smaller of two affine fields is concave, so it is
+// then positive everywhere), and slip below slip_speed at every corner (the speed is convex).
+#include <math.h>
+
+#include "contact/patch.h"
+
+typedef struct Field {
+  double c, x, y;
+} Field;
+
+static Field pressure_field(const abPatchLaw* law, int i, const double V[6]) {
+  double w = law->weight;
+  const double* t = law->target[i];
+  return (Field){w * (t[0] - V[2]), w * (t[1] + V[4]), w * (t[2] - V[3])};
+}
+static double at(Field f, double x, double y) { return f.c + f.x * x + f.y * y; }
+
+static void fill_points(abPatchLaw* law) {
+  if (law->filled) return;
+  ab_quadrature_polygon(law->ncorner, law->polygon, law->x, law->y, law->w);
+  law->filled = true;
+}
+
+typedef struct Rule {
+  int n;
+  const double *x, *y, *w;
+} Rule;
+
+static Rule friction_rule(abPatchLaw* law) {
+  if (!law->use_fine) {
+    fill_points(law);
+    return (Rule){law->npoint, law->x, law->y, law->w};
+  }
+  int n = ab_quadrature_fine_count(law->ncorner);
+  double *x = law->fine, *y = x + n, *w = y + n;
+  if (!law->fine_filled) ab_quadrature_fine(law->ncorner, law->polygon, x, y, w);
+  law->fine_filled = true;
+  return (Rule){n, x, y, w};
+}
+
+static double most_at_corners(const abPatchLaw* law, const double s[3]) {
+  double most = 0;
+  for (int i = 0; i < law->ncorner; i++) {
+    double a = s[0] - s[2] * law->y[i], b = s[1] + s[2] * law->x[i];
+    most = fmax(most, a * a + b * b);
+  }
+  return most;
+}
+
+static double lagged(const abPatchLaw* law, double x, double y) {
+  return fmin(law->lag[0][0] + law->lag[0][1] * x + law->lag[0][2] * y,
+              law->lag[1][0] + law->lag[1][1] * x + law->lag[1][2] * y);
+}
+
+// The two rules see a different load where the pressure is cut off inside the patch. Where they
+// differ by much, all the load is at one corner, and the finer rule, which has no corners, is none.
+static void scale_fine(abPatchLaw* law) {
+  law->use_fine = true;
+  Rule rule = friction_rule(law);
+  double sum = 0;
+  for (int i = 0; i < rule.n; i++) sum += rule.w[i] * fmax(0, lagged(law, rule.x[i], rule.y[i]));
+  law->use_fine = sum > 0.5 * law->load && sum < 2 * law->load;
+  law->fine_scale = law->use_fine ? law->load / sum : 1;
+}
+
+// It matters where the pole of the slip lies within a few radii of the patch.
+void ab_patch_choose_rule(abPatchLaw* law, const double V[6]) {
+  if (law->use_fine || !law->fine || !(law->slip_speed > 0)) return;
+  double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
+  const double* m = law->moments.m;
+  double turning = s[2] * s[2] * (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];
+  if (turning > 0.05 * (s[0] * s[0] + s[1] * s[1]) &&
+      most_at_corners(law, s) > law->slip_speed * law->slip_speed)
+    scale_fine(law);
+}
+
+double ab_patch_pressure(const abPatchLaw* law, const double V[6], double x, double y) {
+  double a = at(pressure_field(law, 0, V), x, y), b = at(pressure_field(law, 1, V), x, y);
+  return fmax(0, fmin(a, b));
+}
+
+static bool positive_at_corners(const abPatchLaw* law, Field p) {
+  double least = INFINITY;
+  for (int i = 0; i < law->ncorner; i++) least = fmin(least, at(p, law->x[i], law->y[i]));
+  return least > 0;
+}
+
+static void normal_closed(const abPatchLaw* law, Field p, double f[6], double* G) {
+  const double* m = law->moments.m;
+  f[2] = p.c * m[AB_M_1] + p.x * m[AB_M_X] + p.y * m[AB_M_Y];
+  f[3] = p.c * m[AB_M_Y] + p.x * m[AB_M_XY] + p.y * m[AB_M_YY];
+  f[4] = -(p.c * m[AB_M_X] + p.x * m[AB_M_XX] + p.y * m[AB_M_XY]);
+  if (!G) return;
+  double w = law->weight;
+  G[6] = w * m[AB_M_1], G[7] = w * m[AB_M_Y], G[8] = w * m[AB_M_YY];
+  G[9] = -w * m[AB_M_X], G[10] = -w * m[AB_M_XY], G[11] = w * m[AB_M_XX];
+}
+
+static void normal_points(abPatchLaw* law, Field a, Field b, double f[6], double* G) {
+  fill_points(law);
+  double s0 = 0, sx = 0, sy = 0, m[6] = {0};
+  for (int i = 0; i < law->npoint; i++) {
+    double x = law->x[i], y = law->y[i], w = law->w[i];
+    double p = fmin(at(a, x, y), at(b, x, y));
+    if (!(p > 0)) continue;
+    s0 += w * p, sx += w * p * x, sy += w * p * y;
+    m[0] += w, m[1] += w * x, m[2] += w * y;
+    m[3] += w * x * x, m[4] += w * x * y, m[5] += w * y * y;
+  }
+  f[2] = s0, f[3] = sy, f[4] = -sx;
+  if (!G) return;
+  double w = law->weight;
+  G[6] = w * m[0], G[7] = w * m[2], G[8] = w * m[5];
+  G[9] = -w * m[1], G[10] = -w * m[4], G[11] = w * m[3];
+}
+
+static void normal_part(abPatchLaw* law, const double V[6], double f[6], double* G) {
+  Field a = pressure_field(law, 0, V), b = pressure_field(law, 1, V);
+  if (law->branch < 2 && positive_at_corners(law, law->branch ? b : a))
+    normal_closed(law, law->branch ? b : a, f, G);
+  else
+    normal_points(law, a, b, f, G);
+}
+
+static bool sticks_at_corners(const abPatchLaw* law, const double s[3]) {
+  return most_at_corners(law, s) <= law->slip_speed * law->slip_speed;
+}
+
+static void friction_stick(const abPatchLaw* law, const double s[3], double f[6], double* G) {
+  double k = law->mu / law->slip_speed;
+  const double* m = law->stick;
+  f[0] = -k * (s[0] * m[0] - s[2] * m[2]);
+  f[1] = -k * (s[1] * m[0] + s[2] * m[1]);
+  f[5] = -k * (s[2] * m[3] + s[1] * m[1] - s[0] * m[2]);
+  if (!G) return;
+  G[0] = k * m[0], G[1] = 0, G[2] = k * m[0];
+  G[3] = -k * m[2], G[4] = k * m[1], G[5] = k * m[3];
+}
+
+// Traction -mu p s / max(|s|, slip_speed); its derivative is (mu p / |s|)(1 - trust s s^T / |s|^2)
+// where it slips, with trust = 1.
+static void friction_points(abPatchLaw* law, const double s[3], double f[6], double* G) {
+  Rule rule = friction_rule(law);
+  double mu = law->use_fine ? law->mu * law->fine_scale : law->mu;
+  double f0 = 0, f1 = 0, f5 = 0, g[6] = {0};
+  for (int i = 0; i < rule.n; i++) {
+    double x = rule.x[i], y = rule.y[i];
+    double p = lagged(law, x, y);
+    if (!(p > 0)) continue;
+    double a = s[0] - s[2] * y, b = s[1] + s[2] * x;
+    double speed = sqrt(a * a + b * b);
+    bool slips = speed > law->slip_speed;
+    double slope = mu * p * rule.w[i] / (slips ? speed : law->slip_speed);
+    f0 -= slope * a, f1 -= slope * b, f5 -= slope * (x * b - y * a);
+    if (!G) continue;
+    double gaa = slope, gab = 0, gbb = slope;
+    if (slips) {
+      double ea = a / speed, eb = b / speed;
+      gaa -= law->trust * slope * ea * ea, gab = -law->trust * slope * ea * eb;
+      gbb -= law->trust * slope * eb * eb;
+    }
+    double ga = x * gab - y * gaa, gb = x * gbb - y * gab;
+    g[0] += gaa, g[1] += gab, g[2] += gbb, g[3] += ga, g[4] += gb, g[5] += x * gb - y * ga;
+  }
+  f[0] = f0, f[1] = f1, f[5] = f5;
+  if (G)
+    for (int k = 0; k < 6; k++) G[k] = g[k];
+}
+
+void ab_patch_evaluate(abPatchLaw* law, const double V[6], double f[6], double G[12]) {
+  normal_part(law, V, f, G);
+  f[0] = f[1] = f[5] = 0;
+  if (G)
+    for (int k = 0; k < 6; k++) G[k] = 0;
+  if (!(law->slip_speed > 0)) return;
+  double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
+  if (sticks_at_corners(law, s))
+    friction_stick(law, s, f, G);
+  else
+    friction_points(law, s, f, G);
+}
+
+static void stick_closed(abPatchLaw* law, Field p) {
+  const double* m = law->moments.m;
+  law->stick[0] = p.c * m[AB_M_1] + p.x * m[AB_M_X] + p.y * m[AB_M_Y];
+  law->stick[1] = p.c * m[AB_M_X] + p.x * m[AB_M_XX] + p.y * m[AB_M_XY];
+  law->stick[2] = p.c * m[AB_M_Y] + p.x * m[AB_M_XY] + p.y * m[AB_M_YY];
+  law->stick[3] = p.c * (m[AB_M_XX] + m[AB_M_YY]) + p.x * (m[AB_M_XXX] + m[AB_M_XYY]) +
+                  p.y * (m[AB_M_XXY] + m[AB_M_YYY]);
+}
+
+static void stick_points(abPatchLaw* law, Field a, Field b) {
+  fill_points(law);
+  double s[4] = {0};
+  for (int i = 0; i < law->npoint; i++) {
+    double x = law->x[i], y = law->y[i];
+    double p = law->w[i] * fmax(0, fmin(at(a, x, y), at(b, x, y)));
+    s[0] += p, s[1] += p * x, s[2] += p * y, s[3] += p * (x * x + y * y);
+  }
+  for (int k = 0; k < 4; k++) law->stick[k] = s[k];
+}
+
+void ab_patch_lag_ready(abPatchLaw* law) {
+  Field f[2];
+  for (int i = 0; i < 2; i++) f[i] = (Field){law->lag[i][0], law->lag[i][1], law->lag[i][2]};
+  Field d = {f[1].c - f[0].c, f[1].x - f[0].x, f[1].y - f[0].y};
+  bool first = true, second = true;  // the smaller one everywhere
+  for (int i = 0; i < law->ncorner; i++) {
+    double v = at(d, law->x[i], law->y[i]);
+    if (v < 0) first = false;
+    if (v > 0) second = false;
+  }
+  if ((first || second) && positive_at_corners(law, first ? f[0] : f[1]))
+    stick_closed(law, first ? f[0] : f[1]);
+  else
+    stick_points(law, f[0], f[1]);
+  law->load = law->stick[0];
+  double area = law->moments.m[AB_M_1];
+  law->slip_speed = law->mu > 0 && law->load > 0 ? law->mu * law->load / (area * law->weight_t) : 0;
+  if (law->use_fine) scale_fine(law);
+}
+
+void ab_patch_lag(abPatchLaw* law, const double V[6], double blend) {
+  for (int i = 0; i < 2; i++) {
+    Field p = pressure_field(law, i, V);
+    law->lag[i][0] += blend * (p.c - law->lag[i][0]);
+    law->lag[i][1] += blend * (p.x - law->lag[i][1]);
+    law->lag[i][2] += blend * (p.y - law->lag[i][2]);
+  }
+  ab_patch_lag_ready(law);
+}
+
+double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed) {
+  double s[3] = {V[0], V[1], V[5]};
+  if (most_at_corners(law, s) <= speed * speed || !(law->load > 0)) return 0;
+  fill_points(law);
+  double slipping = 0;
+  for (int i = 0; i < law->npoint; i++) {
+    double x = law->x[i], y = law->y[i];
+    double p = lagged(law, x, y);
+    double a = V[0] - V[5] * y, b = V[1] + V[5] * x;
+    if (p > 0 && a * a + b * b > speed * speed) slipping += law->w[i] * p;
+  }
+  return slipping / law->load;
+}
+
+void ab_patch_apply_G(const double G[12], const double x[6], double y[6]) {
+  y[0] = G[0] * x[0] + G[1] * x[1] + G[3] * x[5];
+  y[1] = G[1] * x[0] + G[2] * x[1] + G[4] * x[5];
+  y[5] = G[3] * x[0] + G[4] * x[1] + G[5] * x[5];
+  y[2] = G[6] * x[2] + G[7] * x[3] + G[9] * x[4];
+  y[3] = G[7] * x[2] + G[8] * x[3] + G[10] * x[4];
+  y[4] = G[9] * x[2] + G[10] * x[3] + G[11] * x[4];
+}
+
+void ab_patch_expand_G(const double G[12], double full[36]) {
+  for (int k = 0; k < 36; k++) full[k] = 0;
+  static const int tangential[3] = {0, 1, 5}, normal[3] = {2, 3, 4};
+  static const int packed[3][3] = {{0, 1, 3}, {1, 2, 4}, {3, 4, 5}};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      full[tangential[i] * 6 + tangential[j]] = G[packed[i][j]];
+      full[normal[i] * 6 + normal[j]] = G[6 + packed[i][j]];
+    }
+}

@@ -1,0 +1,106 @@
+// What is kept of a patch for the next step, and what is told about it.
+#include <math.h>
+#include <string.h>
+
+#include "contact/patch.h"
+#include "math/spatial.h"
+
+static abWrench to_world(const abPatchContact* c, const double f[6]) {
+  abWrench w = wrench_zero();
+  for (int k = 0; k < 3; k++) {
+    w.force = v3_axpy(f[k], c->axis[k], w.force);
+    w.torque = v3_axpy(f[3 + k], c->axis[k], w.torque);
+  }
+  return w;
+}
+
+// The largest speed of the field k (r_b + theta_b n x r) on the patch.
+static double bristle_speed(const abPatchLaw* law, const double b[3]) {
+  double most = 0;
+  for (int i = 0; i < law->ncorner; i++) {
+    double x = b[0] - b[2] * law->y[i], y = b[1] + b[2] * law->x[i];
+    most = fmax(most, x * x + y * y);
+  }
+  return sqrt(most);
+}
+
+// Bristle at the end of the step: it has taken the relative motion, without any refit; only its
+// length is bounded, where the patch slides at the point at which friction has just become full.
+static void move_bristle(const abPatchSystem* system, abPatchContact* c) {
+  abPatchLaw* law = &c->law;
+  double kh = system->param[AB_PATCH_RECOVERY];
+  law->bristle[0] += kh * c->V[0];
+  law->bristle[1] += kh * c->V[1];
+  law->bristle[2] += kh * c->V[5];
+  double limit = (c->slipping ? 1 : AB_PATCH_SLIDING) * law->slip_speed;
+  double speed = bristle_speed(law, law->bristle);
+  if (speed > limit)
+    for (int k = 0; k < 3; k++) law->bristle[k] *= limit / speed;
+}
+
+static abTwist mean_twist(const abPatchSystem* system, const abPatchContact* c,
+                          const abTwist end[2]) {
+  (void)system;
+  abTwist a = twist_move(end[0], c->side[0].r), b = twist_move(end[1], c->side[1].r);
+  return twist_scale(0.5, twist_add(a, b));
+}
+
+static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist end[2]) {
+  const abPair* pair = &system->problem->pair[c->pair];
+  abPatchMemory* m = pair->memory;
+  double h = system->h, k = system->param[AB_PATCH_RECOVERY] / h;
+  move_bristle(system, c);
+  abTwist mean = mean_twist(system, c, end);
+  abQuat turn = quat_from_rotvec(v3_scale(h, mean.ang));
+  abWrench impulse = to_world(c, c->impulse);
+  abVec3 bristle = v3_add(v3_scale(c->law.bristle[0] / k, c->axis[0]),
+                          v3_scale(c->law.bristle[1] / k, c->axis[1]));
+  m->h = h;
+  m->center = v3_axpy(h, mean.lin, pair->patch.center);
+  m->t1 = quat_rotate(turn, c->axis[0]);
+  m->normal = quat_rotate(turn, c->axis[2]);
+  m->bristle = quat_rotate(turn, bristle);
+  m->turn = c->law.bristle[2] / k;
+  m->impulse = (abWrench){quat_rotate(turn, impulse.force), quat_rotate(turn, impulse.torque)};
+  memcpy(m->pressure, c->law.lag, sizeof m->pressure);
+  m->slipping = c->slipping;
+}
+
+static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSolution* s) {
+  const abPatch* patch = &system->problem->pair[c->pair].patch;
+  double normal[6] = {0, 0, c->impulse[2], c->impulse[3], c->impulse[4], 0};
+  double N = c->impulse[2];
+  s->point = patch->center;
+  s->impulse = to_world(c, c->impulse);
+  s->normal_part = to_world(c, normal);
+  s->kind = patch->kind;
+  s->area = patch->area;
+  s->depth = patch->depth;
+  s->normal = patch->normal;
+  s->mode = !(N > 0) ? AB_SEPARATING : c->slipping ? AB_SLIP : AB_STICK;
+  double x = N > 0 ? -c->impulse[4] / N : 0, y = N > 0 ? c->impulse[3] / N : 0;
+  s->slip[0] = c->V[0] - c->V[5] * y;
+  s->slip[1] = c->V[1] + c->V[5] * x;
+  s->slip[2] = c->V[5];
+  double* pressure = (double*)s->pressure;
+  for (int i = 0; i < patch->nvert && pressure; i++)
+    pressure[i] =
+        ab_patch_pressure(&c->law, c->V, patch->polygon[i].x, patch->polygon[i].y) / system->h;
+}
+
+void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution) {
+  const abPatchSystem* system = island->system;
+  abTwist end[2];
+  for (int k = 0; k < 2; k++) {
+    if (c->side[k].block >= 0)
+      ab_patch_twist(island, &c->side[k], island->v, &end[k]);
+    else
+      end[k] = twist_zero();
+  }
+  // back to sticking when less than half of the load still moves
+  if (c->slipping &&
+      ab_patch_slipping_share(&c->law, c->V, AB_PATCH_SLIDING * c->law.slip_speed) <= 0.5)
+    c->slipping = false;
+  tell(system, c, solution);
+  keep(system, c, end);
+}

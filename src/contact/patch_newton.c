@@ -1,0 +1,286 @@
+// Newton's method on one island, with the block-sparse factorisation of M + sum J^T G J.
+//
+// Invariant: velocities = v_free + M^-1 sum J^T impulse. A Newton step d solves
+//
+//   (M + sum J^T G J) d = -gradient,    gradient = sum J^T (impulse - answer),
+//
+// so the linearised impulses `answer - G J d` belong to the velocities v + d exactly, and a
+// shortened step a d belongs to impulse + a (answer - G J d - impulse). The stiff law is never
+// evaluated to produce an impulse that is handed out: momentum is right even where the iteration
+// was stopped.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "contact/patch.h"
+#include "math/spatial.h"
+
+// --- the matrix
+// ----------------------------------------------------------------------------------------
+
+// T (6 x n, row-major): from the block's velocities to the contact's local twist, with the side's
+// sign.
+static void side_matrix(const abPatchContact* c, int k, double* T) {
+  const abPatchSide* s = &c->side[k];
+  double sign = k == 0 ? 1 : -1;
+  double X[36];
+  double* out = s->J ? X : T;
+  for (int i = 0; i < 3; i++) {
+    abVec3 e = v3_scale(sign, c->axis[i]), m = v3_cross(s->r, e);
+    double* lin = out + 6 * i;
+    double* ang = out + 6 * (i + 3);
+    lin[0] = e.x, lin[1] = e.y, lin[2] = e.z, lin[3] = m.x, lin[4] = m.y, lin[5] = m.z;
+    ang[0] = ang[1] = ang[2] = 0, ang[3] = e.x, ang[4] = e.y, ang[5] = e.z;
+  }
+  if (!s->J) return;
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < s->n; j++) {
+      double sum = 0;
+      for (int l = 0; l < 6; l++) sum += X[6 * i + l] * s->J[l * s->n + j];
+      T[i * s->n + j] = sum;
+    }
+}
+
+// H = G T
+static void weigh(const double G[12], int n, const double* T, double* H) {
+  for (int j = 0; j < n; j++) {
+    double x[6], y[6];
+    for (int i = 0; i < 6; i++) x[i] = T[i * n + j];
+    ab_patch_apply_G(G, x, y);
+    for (int i = 0; i < 6; i++) H[i * n + j] = y[i];
+  }
+}
+
+// B (na x nb) += A^T H
+static void add_product(int na, int nb, const double* A, const double* H, double* B) {
+  for (int l = 0; l < 6; l++)
+    for (int i = 0; i < na; i++) {
+      double a = A[l * na + i];
+      for (int j = 0; j < nb; j++) B[i * nb + j] += a * H[l * nb + j];
+    }
+}
+
+static void add_product6(const double* restrict A, const double* restrict H, double* restrict B) {
+  for (int i = 0; i < 6; i++) {
+    double b[6];
+    for (int j = 0; j < 6; j++) b[j] = B[i * 6 + j];
+    for (int l = 0; l < 6; l++) {
+      double a = A[l * 6 + i];
+      for (int j = 0; j < 6; j++) b[j] += a * H[l * 6 + j];
+    }
+    for (int j = 0; j < 6; j++) B[i * 6 + j] = b[j];
+  }
+}
+
+typedef struct Work {
+  double *T[2], *H[2];
+  double* value;
+} Work;
+
+static void add_block(const abBlockSymbolic* s, Work* w, const abPatchContact* c, int a, int b) {
+  bool transposed;
+  int at = ab_block_find(s, c->side[a].block, c->side[b].block, &transposed);
+  if (transposed) {
+    int t = a;
+    a = b, b = t;
+  }
+  int na = c->side[a].n, nb = c->side[b].n;
+  if (na == 6 && nb == 6)
+    add_product6(w->T[a], w->H[b], w->value + at);
+  else
+    add_product(na, nb, w->T[a], w->H[b], w->value + at);
+}
+
+static void add_contact(const abPatchContact* c, const abBlockSymbolic* s, Work* w) {
+  const abPatchSide* side = c->side;
+  bool has[2] = {side[0].block >= 0, side[1].block >= 0};
+  for (int k = 0; k < 2; k++)
+    if (has[k]) side_matrix(c, k, w->T[k]);
+  if (has[0] && side[0].block == side[1].block) {  // two bodies of one tree: one combined matrix
+    for (int i = 0; i < 6 * side[0].n; i++) w->T[0][i] += w->T[1][i];
+    has[1] = false;
+  }
+  for (int k = 0; k < 2; k++) {
+    if (!has[k]) continue;
+    weigh(c->G, side[k].n, w->T[k], w->H[k]);
+    add_block(s, w, c, k, k);
+  }
+  if (has[0] && has[1]) add_block(s, w, c, 0, 1);
+}
+
+static void add_inertia(const abPatchIsland* island, int b, double* block) {
+  int n = island->size[b];
+  if (island->inertia[b]) {
+    memcpy(block, island->inertia[b], sizeof(double) * (size_t)(n * n));
+    return;
+  }
+  const abResponse* r = island->system->problem->response;
+  int body = r->mover[island->mover[b]].body0;
+  for (int i = 0; i < 3; i++) {
+    block[6 * i + i] = r->mass[body];
+    for (int j = 0; j < 3; j++) block[6 * (i + 3) + j + 3] = r->inertia[body].m[i][j];
+  }
+}
+
+static void assemble(abPatchIsland* island, const abBlockSymbolic* s, Work* w) {
+  memset(w->value, 0, sizeof(double) * (size_t)s->nvalue);
+  for (int b = 0; b < island->nblock; b++) {
+    bool transposed;
+    add_inertia(island, b, w->value + ab_block_find(s, b, b, &transposed));
+  }
+  for (int i = 0; i < island->ncontact; i++) add_contact(island->contact[i], s, w);
+}
+
+static bool take_work(const abPatchIsland* island, const abBlockSymbolic* s, Work* w) {
+  for (int k = 0; k < 2; k++) {
+    w->T[k] = AB_TAKE(island->scratch, double, 6 * s->largest);
+    w->H[k] = AB_TAKE(island->scratch, double, 6 * s->largest);
+    if (!w->T[k] || !w->H[k]) return false;
+  }
+  w->value = AB_TAKE(island->scratch, double, s->nvalue);
+  return w->value != NULL;
+}
+
+// --- line search
+// ---------------------------------------------------------------------------------------
+
+// d^T M d
+static double inertia_product(const abPatchIsland* island, const double* d) {
+  const abResponse* r = island->system->problem->response;
+  double sum = 0;
+  for (int b = 0; b < island->nblock; b++) {
+    const double* x = d + island->offset[b];
+    int n = island->size[b];
+    if (island->inertia[b]) {
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) sum += x[i] * island->inertia[b][i * n + j] * x[j];
+    } else {
+      int body = r->mover[island->mover[b]].body0;
+      abVec3 v = v3(x[0], x[1], x[2]), w = v3(x[3], x[4], x[5]);
+      sum += r->mass[body] * v3_norm2(v) + v3_dot(w, m3_apply(&r->inertia[body], w));
+    }
+  }
+  return sum;
+}
+
+// Derivative of the energy along the step at v + a d: sum of J d . (impulse - answer(V + a J d)) +
+// a d^T M d.
+static double slope_at(abPatchIsland* island, double a, double dMd) {
+  double sum = a * dMd;
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    double V[6], f[6];
+    for (int k = 0; k < 6; k++) V[k] = c->V[k] + a * c->step[k];
+    ab_patch_evaluate(&c->law, V, f, NULL);
+    for (int k = 0; k < 6; k++) sum += c->step[k] * (c->impulse[k] - f[k]);
+  }
+  return sum;
+}
+
+// The energy is convex, its slope along d grows: 1 if that is nearly its root, else the root by
+// false position (Illinois).
+static double line_search(abPatchIsland* island) {
+  double dMd = inertia_product(island, island->direction);
+  double slope0 = slope_at(island, 0, dMd), slope1 = slope_at(island, 1, dMd);
+  if (!(slope0 < 0) || slope1 <= 0.3 * -slope0) return 1;
+  double low = 0, high = 1, flow = slope0, fhigh = slope1, a = 1;
+  for (int i = 0; i < 12; i++) {
+    a = (low * fhigh - high * flow) / (fhigh - flow);
+    double f = slope_at(island, a, dMd);
+    if (fabs(f) <= 0.05 * -slope0) break;
+    if (f > 0) {
+      high = a, fhigh = f;
+      flow *= 0.5;
+    } else {
+      low = a, flow = f;
+      fhigh *= 0.5;
+    }
+  }
+  return a > 0 ? a : 1;
+}
+
+static void take_step(abPatchIsland* island, double a) {
+  for (int i = 0; i < island->ndof; i++) island->v[i] += a * island->direction[i];
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    double Gd[6];
+    ab_patch_apply_G(c->G, c->step, Gd);
+    for (int k = 0; k < 6; k++) {
+      c->V[k] += a * c->step[k];
+      c->impulse[k] += a * (c->answer[k] - Gd[k] - c->impulse[k]);
+    }
+  }
+}
+
+// --- passes
+// --------------------------------------------------------------------------------------------
+
+// Where a patch slips, friction has no stiffness along the slip, and Newton's step may jump across
+// the narrow zone of sticking, back and forth, ever shortened by the line search. As in the
+// primal-dual method of Chan, Golub & Mulet (1999) for total variation, the derivative is trusted
+// only as far as the impulse carried along agrees with the law's answer; with trust 0 it is that of
+// the parabola that touches the energy from above, whose minimiser always descends.
+static double trust_in_slip(const abPatchContact* c) {
+  const double *f = c->impulse, *a = c->answer, *m = c->law.moments.m;
+  double r2 = (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];  // torques count by the patch's radius
+  double dot = r2 * (f[0] * a[0] + f[1] * a[1]) + f[5] * a[5];
+  double norm = r2 * (a[0] * a[0] + a[1] * a[1]) + a[5] * a[5];
+  return norm > 0 ? fmin(1, fmax(0, dot / norm)) : 1;
+}
+
+static void evaluate(abPatchIsland* island, bool derivative) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    if (derivative) c->law.trust = trust_in_slip(c);
+    ab_patch_evaluate(&c->law, c->V, c->answer, derivative ? c->G : NULL);
+  }
+}
+
+static bool newton_step(abPatchIsland* island, const abBlockSymbolic* s, Work* w) {
+  evaluate(island, true);
+  assemble(island, s, w);
+  // Pivots smaller than rounding of what was subtracted carry no information.
+  island->nregularised += ab_block_factor(s, w->value, 16 * DBL_EPSILON);
+  for (int i = 0; i < island->ndof; i++) island->direction[i] = -island->gradient[i];
+  ab_block_solve(s, w->value, island->direction);
+  double sum = 0;
+  for (int i = 0; i < island->ndof; i++) sum += 0 * island->direction[i];
+  if (sum != 0) return false;
+  for (int i = 0; i < island->ncontact; i++)
+    ab_patch_relative(island, island->contact[i], island->direction, island->contact[i]->step);
+  take_step(island, line_search(island));
+  return true;
+}
+
+enum { MOST_PASSES = 30 };
+
+// Passes: the pressure that bounds friction is that of the last pass. A pass need not be solved
+// better than a tenth of what the new bound disturbs.
+abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic) {
+  const double* param = island->system->param;
+  double tolerance = 0.01 * param[AB_PATCH_TOLERANCE], enough = tolerance;
+  int most = (int)param[AB_PATCH_ITERATIONS];
+  Work work = {.value = NULL};
+  int pass = 0;
+  double blend = 1;
+  for (;;) {
+    evaluate(island, false);
+    island->residual = ab_patch_residual(island);
+    if (island->residual <= enough) {
+      ab_patch_update_lag(island, blend);
+      evaluate(island, false);
+      island->residual = ab_patch_residual(island);
+      if (island->residual <= tolerance || ++pass >= MOST_PASSES) break;
+      if (pass >= 12) blend = 0.5;  // it swings: go halfway
+      enough = fmax(tolerance, 0.1 * island->residual);
+    }
+    if (island->iterations >= most) break;
+    if (!work.value && !take_work(island, symbolic, &work)) return AB_ERROR_MEMORY;
+    island->iterations++;
+    if (!newton_step(island, symbolic, &work)) {
+      island->nregularised++;
+      break;
+    }
+  }
+  return AB_OK;
+}

@@ -1,0 +1,382 @@
+// From the pairs of a step to the contacts and islands of the model `patch`.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "contact/patch.h"
+#include "math/spatial.h"
+
+// --- one contact
+// ---------------------------------------------------------------------------------------
+
+// Extent of a convex shape along a direction of the world.
+static double extent_along(const abShape* shape, abPose pose, abVec3 direction) {
+  if (!shape || shape->type == AB_PLANE) return INFINITY;
+  if (!shape->poly) return 2 * shape->size.x;
+  abVec3 d = quat_rotate(quat_conj(pose.q), direction);
+  double low = INFINITY, high = -INFINITY;
+  for (int i = 0; i < shape->poly->nvert; i++) {
+    double s = v3_dot(d, shape->poly->vert[i]);
+    low = fmin(low, s), high = fmax(high, s);
+  }
+  return high - low;
+}
+
+// e^T Phi e: the change of velocity at the patch's centre along e by a unit impulse along e.
+static double mobility(const abContactProblem* problem, const abPatchSide* side, abVec3 e) {
+  if (side->block < 0) return 0;
+  const abResponse* r = problem->response;
+  abVec3 torque = v3_cross(side->r, e);
+  if (!side->J)
+    return r->inv_mass[side->body] + v3_dot(torque, m3_apply(&r->inv_inertia[side->body], torque));
+  abMat6 block;
+  ab_response_block(r, side->body, side->body, &block);
+  abWrench w = {e, torque};
+  return twist_power(m6_apply_wrench(&block, w), w);
+}
+
+// Points along the long axis for a patch that is a line, one point for a patch that is a point: a
+// narrow patch must not resist rolling by its width, which is only the depth of the overlap.
+static void collapse_area(const abPatch* patch, abPatchLaw* law) {
+  double A = patch->area > 0 ? patch->area : 1;
+  double cx = patch->mx / A, cy = patch->my / A;
+  law->filled = true;
+  if (patch->kind == AB_PATCH_LINE && patch->nvert >= 2 && patch->area > 0) {
+    double xx = patch->mxx / A - cx * cx, xy = patch->mxy / A - cx * cy,
+           yy = patch->myy / A - cy * cy;
+    double turn = 0.5 * atan2(2 * xy, xx - yy), c = cos(turn), s = sin(turn);
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < patch->nvert; i++) {
+      double along = c * (patch->polygon[i].x - cx) + s * (patch->polygon[i].y - cy);
+      low = fmin(low, along), high = fmax(high, along);
+    }
+    // two Simpson rules side by side: ends, middle, quarters; exact for cubics
+    static const double place[5] = {0, 1, 0.5, 0.25, 0.75};
+    static const double weight[5] = {1.0 / 12, 1.0 / 12, 2.0 / 12, 4.0 / 12, 4.0 / 12};
+    law->ncorner = 2, law->npoint = 5;
+    for (int i = 0; i < 5; i++) {
+      double along = low + place[i] * (high - low);
+      law->x[i] = cx + c * along, law->y[i] = cy + s * along, law->w[i] = A * weight[i];
+    }
+  } else {
+    law->ncorner = law->npoint = 1;
+    law->x[0] = cx, law->y[0] = cy, law->w[0] = A;
+  }
+  double* m = law->moments.m;
+  memset(m, 0, sizeof law->moments.m);
+  for (int i = 0; i < law->npoint; i++) {
+    double x = law->x[i], y = law->y[i], w = law->w[i];
+    m[AB_M_1] += w, m[AB_M_X] += w * x, m[AB_M_Y] += w * y;
+    m[AB_M_XX] += w * x * x, m[AB_M_XY] += w * x * y, m[AB_M_YY] += w * y * y;
+    m[AB_M_XXX] += w * x * x * x, m[AB_M_XXY] += w * x * x * y;
+    m[AB_M_XYY] += w * x * y * y, m[AB_M_YYY] += w * y * y * y;
+  }
+}
+
+static bool is_area(const abPatch* patch) {
+  return patch->kind == AB_PATCH_SURFACE && patch->nvert >= 3 && patch->area > 0;
+}
+
+static int point_count(const abPatch* patch) {
+  return is_area(patch) ? ab_quadrature_count(patch->nvert) : 5;
+}
+
+// Polygons with many edges have points enough without the finer rule.
+static int fine_count(const abPatch* patch) {
+  return is_area(patch) && patch->nvert <= 6 ? ab_quadrature_fine_count(patch->nvert) : 0;
+}
+
+static int store_size(const abPatch* patch) { return 3 * (point_count(patch) + fine_count(patch)); }
+
+static void set_area(const abPatch* patch, abPatchLaw* law, double* store) {
+  int n = point_count(patch);
+  law->x = store, law->y = store + n, law->w = store + 2 * n;
+  law->polygon = patch->polygon;
+  law->fine = fine_count(patch) > 0 ? store + 3 * n : NULL;
+  law->use_fine = law->fine_filled = false;
+  if (!is_area(patch)) {
+    collapse_area(patch, law);
+    return;
+  }
+  law->ncorner = patch->nvert, law->npoint = n, law->filled = false;
+  for (int i = 0; i < patch->nvert; i++)
+    law->x[i] = patch->polygon[i].x, law->y[i] = patch->polygon[i].y;
+  ab_polygon_moments(patch->nvert, patch->polygon, &law->moments);
+}
+
+// The smaller of the two targets at the corners: 0 or 1 if one is everywhere, else 2.
+static int smaller_branch(const abPatchLaw* law) {
+  bool first = true, second = true;
+  for (int i = 0; i < law->ncorner; i++) {
+    double x = law->x[i], y = law->y[i];
+    double d = law->target[1][0] - law->target[0][0] + (law->target[1][1] - law->target[0][1]) * x +
+               (law->target[1][2] - law->target[0][2]) * y;
+    if (d < 0) first = false;
+    if (d > 0) second = false;
+  }
+  return first ? 0 : second ? 1 : 2;
+}
+
+static void relative_at(const abContactProblem* problem, const abPatchContact* c, bool free_motion,
+                        double V[6]) {
+  abTwist t[2];
+  for (int k = 0; k < 2; k++) {
+    const abContactBody* b = &problem->body[c->side[k].body];
+    t[k] = twist_move(free_motion ? b->twist_free : b->twist, c->side[k].r);
+  }
+  abTwist d = twist_sub(t[0], t[1]);
+  for (int k = 0; k < 3; k++) {
+    V[k] = v3_dot(c->axis[k], d.lin);
+    V[3 + k] = v3_dot(c->axis[k], d.ang);
+  }
+}
+
+// Rebound: a target of e times the approach velocity, lowered so that kinetic energy plus the work
+// against the free acceleration a during the step does not exceed e^2 times that of the approach:
+// v^2 / 2 - a h v <= e^2 u^2 / 2.
+static void add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
+                            double slop) {
+  double e = pair->surface.restitution;
+  if (!(e > 0)) return;
+  abPatchLaw* law = &c->law;
+  double before[6], after[6], A = law->moments.m[AB_M_1];
+  relative_at(system->problem, c, false, before);
+  relative_at(system->problem, c, true, after);
+  double cx = law->moments.m[AB_M_X] / A, cy = law->moments.m[AB_M_Y] / A;
+  double approach = -(before[2] + before[3] * cy - before[4] * cx);
+  double gain = after[2] - before[2];  // a h
+  // Slower than what the free motion gains in two steps, or what crosses the slop in one, is rest.
+  if (!(approach > 2 * fabs(gain) && approach > 0.1 * slop / system->h)) return;
+  double lowered = gain < 0 ? gain + sqrt(gain * gain + e * e * approach * approach) : e * approach;
+  double ratio = lowered / approach;
+  double target[3] = {-ratio * before[2], ratio * before[4], -ratio * before[3]};
+  double old = fmin(law->target[0][0] + law->target[0][1] * cx + law->target[0][2] * cy,
+                    law->target[1][0] + law->target[1][1] * cx + law->target[1][2] * cy);
+  if (target[0] + target[1] * cx + target[2] * cy <= old) return;
+  for (int i = 0; i < 2; i++) memcpy(law->target[i], target, sizeof target);
+}
+
+// Depth beyond the slop is an accident (a fast impact, a bad start): it is taken back at no more
+// than a quarter of the slop per step, so that recovery neither throws a body off nor adds more
+// energy in a step than lifting it by that much.
+static void limit_recovery(abPatchLaw* law, double most) {
+  double speed = 0, *t = law->target[0];
+  for (int i = 0; i < law->ncorner; i++)
+    speed = fmax(speed, t[0] + t[1] * law->x[i] + t[2] * law->y[i]);
+  if (speed > most)
+    for (int k = 0; k < 3; k++) t[k] *= most / speed;
+}
+
+static void set_targets(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
+                        double thickness) {
+  const abPatch* p = &pair->patch;
+  abPatchLaw* law = &c->law;
+  double h = system->h;
+  // The slop is what free fall covers in a few steps, so that a resting patch stays whole; but at
+  // most a hundredth of the thinner body, and not so thin that coordinates' rounding shows.
+  double slop = system->param[AB_PATCH_SLOP] * system->gravity * h * h;
+  if (isfinite(thickness)) slop = fmin(fmax(slop, 1e-5 * thickness), 1e-2 * thickness);
+  double rate[2] = {system->param[AB_PATCH_RECOVERY] / h, 1 / h};
+  bool area = is_area(p);
+  for (int i = 0; i < 2; i++) {
+    law->target[i][0] = rate[i] * (p->h0 - slop);
+    law->target[i][1] = area || p->kind == AB_PATCH_LINE ? rate[i] * p->hx : 0;
+    law->target[i][2] = area || p->kind == AB_PATCH_LINE ? rate[i] * p->hy : 0;
+  }
+  limit_recovery(law, 0.25 * slop / h);
+  add_restitution(system, pair, c, slop);
+  law->branch = smaller_branch(law);
+}
+
+static void recall(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
+  const abPatchMemory* m = pair->memory;
+  abPatchLaw* law = &c->law;
+  double k = system->param[AB_PATCH_RECOVERY] / system->h;
+  abVec3 shift = v3_sub(pair->patch.center, m->center);
+  abVec3 turned = v3_scale(m->turn, m->normal);
+  abVec3 bristle = v3_add(m->bristle, v3_cross(turned, shift));
+  law->bristle[0] = k * v3_dot(bristle, c->axis[0]);
+  law->bristle[1] = k * v3_dot(bristle, c->axis[1]);
+  law->bristle[2] = k * m->turn;
+  double ratio = system->h / m->h;
+  abWrench w = wrench_move(wrench_scale(ratio, m->impulse), shift);
+  abVec3 t2 = v3_cross(m->normal, m->t1);
+  for (int i = 0; i < 2; i++) {
+    const double* p = m->pressure[i];
+    abVec3 slope = v3_add(v3_scale(p[1], m->t1), v3_scale(p[2], t2));
+    law->lag[i][0] = ratio * (p[0] + v3_dot(slope, shift));
+    law->lag[i][1] = ratio * v3_dot(slope, c->axis[0]);
+    law->lag[i][2] = ratio * v3_dot(slope, c->axis[1]);
+  }
+  for (int i = 0; i < 3; i++) {
+    c->impulse[i] = v3_dot(c->axis[i], w.force);
+    c->impulse[3 + i] = v3_dot(c->axis[i], w.torque);
+  }
+  c->slipping = m->slipping;
+}
+
+// A new patch: the pressure that would stop it alone, evenly spread, bounds friction at first.
+static void begin_fresh(const abPatchSystem* system, abPatchContact* c) {
+  abPatchLaw* law = &c->law;
+  double V[6];
+  relative_at(system->problem, c, true, V);
+  double rho = system->param[AB_PATCH_STIFFNESS];
+  double target = fmin(law->target[0][0], law->target[1][0]);
+  double p = law->weight / rho * fmax(0, target - V[2]);
+  memset(law->bristle, 0, sizeof law->bristle);
+  for (int i = 0; i < 2; i++) law->lag[i][0] = p, law->lag[i][1] = law->lag[i][2] = 0;
+  memset(c->impulse, 0, sizeof c->impulse);
+  c->slipping = false;
+}
+
+static void set_contact(const abPatchSystem* system, int index, abPatchContact* c, double* store) {
+  const abContactProblem* problem = system->problem;
+  const abPair* pair = &problem->pair[index];
+  const abPatch* patch = &pair->patch;
+  abPatchMemory* memory = pair->memory;
+  c->pair = index;
+  int body[2] = {pair->body1, pair->body2};
+  for (int k = 0; k < 2; k++)
+    c->side[k] = (abPatchSide){.body = body[k],
+                               .block = problem->response->mover_of_body[body[k]],
+                               .n = 6,
+                               .r = v3_sub(patch->center, problem->body[body[k]].com),
+                               .J = system->jacobian[body[k]]};
+  c->axis[0] = patch->t1, c->axis[1] = patch->t2, c->axis[2] = patch->normal;
+  set_area(patch, &c->law, store);
+  double part[3] = {0};
+  for (int k = 0; k < 2; k++)
+    for (int e = 0; e < 3; e++) part[e] += mobility(problem, &c->side[k], c->axis[e]);
+  double area = c->law.moments.m[AB_M_1];
+  c->law.weight = system->param[AB_PATCH_STIFFNESS] / (part[2] * area);
+  c->law.weight_t = system->param[AB_PATCH_FRICTION_STIFFNESS] * 2 / ((part[0] + part[1]) * area);
+  bool fresh = pair->fresh || !(memory->h > 0);
+  if (fresh) {
+    memset(memory, 0, sizeof *memory);
+    memory->thickness = fmin(extent_along(pair->shape1, pair->pose1, patch->normal),
+                             extent_along(pair->shape2, pair->pose2, patch->normal));
+  }
+  set_targets(system, pair, c, memory->thickness);
+  if (fresh)
+    begin_fresh(system, c);
+  else
+    recall(system, pair, c);
+  bool friction = pair->surface.condim != 1;
+  c->mu_static = friction ? pair->surface.mu_static : 0;
+  c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
+  c->law.mu = c->slipping ? c->mu_kinetic : c->mu_static;
+  ab_patch_lag_ready(&c->law);
+  double V[6];
+  relative_at(problem, c, false, V);
+  ab_patch_choose_rule(&c->law, V);
+}
+
+// --- the system
+// ----------------------------------------------------------------------------------------
+
+static bool takes_part(const abContactProblem* problem, const abPair* pair) {
+  const int* mover = problem->response->mover_of_body;
+  return pair->patch.kind != AB_PATCH_NONE && (mover[pair->body1] >= 0 || mover[pair->body2] >= 0);
+}
+
+static abStatus find_jacobians(abPatchSystem* system) {
+  const abContactProblem* problem = system->problem;
+  const abResponse* r = problem->response;
+  system->jacobian = AB_TAKE(problem->scratch, const double*, problem->nbody);
+  if (!system->jacobian) return AB_ERROR_MEMORY;
+  for (int i = 0; i < problem->nbody; i++) system->jacobian[i] = NULL;
+  for (int p = 0; p < problem->npair; p++) {
+    int body[2] = {problem->pair[p].body1, problem->pair[p].body2};
+    for (int k = 0; k < 2; k++) {
+      int mover = r->mover_of_body[body[k]];
+      if (mover < 0 || !r->mover[mover].jointed || system->jacobian[body[k]]) continue;
+      double* J = AB_TAKE(problem->scratch, double, 6 * r->mover[mover].ndof);
+      if (!J) return AB_ERROR_MEMORY;
+      ab_response_jacobian(r, body[k], J);
+      system->jacobian[body[k]] = J;
+    }
+  }
+  return AB_OK;
+}
+
+abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) {
+  *system = (abPatchSystem){.problem = problem,
+                            .h = problem->h,
+                            .gravity = v3_norm(problem->gravity),
+                            .param = problem->param};
+  if (find_jacobians(system) != AB_OK) return AB_ERROR_MEMORY;
+  int n = 0, nstore = 0;
+  for (int p = 0; p < problem->npair; p++)
+    if (takes_part(problem, &problem->pair[p])) n++, nstore += store_size(&problem->pair[p].patch);
+  system->contact = AB_TAKE(problem->scratch, abPatchContact, n);
+  double* store = AB_TAKE(problem->scratch, double, nstore);
+  if (!system->contact || !store) return AB_ERROR_MEMORY;
+  for (int p = 0; p < problem->npair; p++) {
+    if (!takes_part(problem, &problem->pair[p])) continue;
+    set_contact(system, p, &system->contact[system->ncontact++], store);
+    store += store_size(&problem->pair[p].patch);
+  }
+  return AB_OK;
+}
+
+// --- islands
+// --------------------------------------------------------------------------------------------
+
+static abStatus add_tree(abPatchIsland* island, int b, abArena* arena) {
+  const abResponse* r = island->system->problem->response;
+  int n = island->size[b];
+  double* M = AB_TAKE(arena, double, n* n);
+  double* L = AB_TAKE(arena, double, n* n);
+  if (!M || !L) return AB_ERROR_MEMORY;
+  ab_response_inertia(r, island->mover[b], M);
+  memcpy(L, M, sizeof(double) * (size_t)(n * n));
+  double most = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, M[i * n + i]);
+  island->nregularised += dense_cholesky(n, L, DBL_EPSILON * DBL_EPSILON * most);
+  island->inertia[b] = M;
+  island->factor[b] = L;
+  return AB_OK;
+}
+
+// block_of_mover is scratch with one entry per mover.
+abStatus ab_patch_island(abPatchSystem* system, const abIslands* islands, int index,
+                         abPatchIsland* island) {
+  const abContactProblem* problem = system->problem;
+  const abResponse* r = problem->response;
+  abArena* arena = problem->scratch;
+  int first = islands->mover_start[index], nblock = islands->mover_start[index + 1] - first;
+  int pair0 = islands->pair_start[index], ncontact = islands->pair_start[index + 1] - pair0;
+  int* size = AB_TAKE(arena, int, nblock);
+  int* offset = AB_TAKE(arena, int, nblock + 1);
+  *island = (abPatchIsland){.system = system,
+                            .ncontact = ncontact,
+                            .nblock = nblock,
+                            .mover = islands->mover + first,
+                            .size = size,
+                            .offset = offset};
+  island->contact = AB_TAKE(arena, abPatchContact*, ncontact);
+  island->inertia = AB_TAKE(arena, const double*, nblock);
+  island->factor = AB_TAKE(arena, const double*, nblock);
+  island->scale = AB_TAKE(arena, double, nblock);
+  if (!size || !offset || !island->contact || !island->inertia || !island->factor || !island->scale)
+    return AB_ERROR_MEMORY;
+  offset[0] = 0;
+  for (int b = 0; b < nblock; b++) {
+    size[b] = r->mover[island->mover[b]].ndof;
+    offset[b + 1] = offset[b] + size[b];
+    island->inertia[b] = island->factor[b] = NULL;
+  }
+  int n = island->ndof = offset[nblock];
+  island->v = AB_TAKE(arena, double, n);
+  island->v_free = AB_TAKE(arena, double, n);
+  island->gradient = AB_TAKE(arena, double, n);
+  island->direction = AB_TAKE(arena, double, n);
+  if (!island->v || !island->v_free || !island->gradient || !island->direction)
+    return AB_ERROR_MEMORY;
+  for (int b = 0; b < nblock; b++) {
+    const abMover* m = &r->mover[island->mover[b]];
+    memcpy(island->v_free + offset[b], problem->v_free + m->dof0, sizeof(double) * (size_t)m->ndof);
+    if (m->jointed && add_tree(island, b, arena) != AB_OK) return AB_ERROR_MEMORY;
+  }
+  return AB_OK;
+}

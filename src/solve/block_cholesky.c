@@ -1,0 +1,328 @@
+// Block-sparse Cholesky: order, pattern, factors.
+//
+// Order: minimum degree on the graph of blocks, by explicit elimination. Eliminating a block joins
+// all its neighbours to a clique; the neighbours are the rows of its column of L. The adjacency is
+// a square of bits where the graph is small enough for it, which makes the union of two neighbour
+// sets a few words long. The degree counts scalar rows, so that blocks of different size are
+// weighed rightly.
+//
+// Factors: left-looking. Column j gathers A_ij - sum_k L_ik L_jk^T over the columns k < j with a
+// block in row j, then its diagonal block is factorised densely and the rest divided by it. A pivot
+// is replaced when cancellation has eaten it: the ratio of the pivot to its diagonal entry before
+// elimination has fallen below `floor`.
+#include "solve/block_cholesky.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Graph {
+  int n, nword;
+  uint64_t* bit;  // n rows of nword words
+} Graph;
+
+static uint64_t* bits_of(const Graph* g, int i) { return g->bit + (size_t)i * (size_t)g->nword; }
+static void join(const Graph* g, int i, int j) {
+  bits_of(g, i)[j >> 6] |= (uint64_t)1 << (j & 63);
+  bits_of(g, j)[i >> 6] |= (uint64_t)1 << (i & 63);
+}
+
+// The members of row i of the graph, ascending; returns their number.
+static int members(const Graph* g, int i, int* list) {
+  const uint64_t* b = bits_of(g, i);
+  int n = 0;
+  for (int k = 0; k < g->nword; k++)
+    for (uint64_t word = b[k]; word; word &= word - 1) list[n++] = (k << 6) + __builtin_ctzll(word);
+  return n;
+}
+
+static double degree(const Graph* g, int i, const int* size, int* list) {
+  int n = members(g, i, list);
+  double d = 0;
+  for (int k = 0; k < n; k++) d += size[list[k]];
+  return d;
+}
+
+// Eliminates block i: its neighbours (list, m of them) become a clique without i.
+static void eliminate(Graph* g, int i, const int* list, int m) {
+  const uint64_t* from = bits_of(g, i);
+  for (int k = 0; k < m; k++) {
+    uint64_t* to = bits_of(g, list[k]);
+    for (int w = 0; w < g->nword; w++) to[w] |= from[w];
+    to[list[k] >> 6] &= ~((uint64_t)1 << (list[k] & 63));
+    to[i >> 6] &= ~((uint64_t)1 << (i & 63));
+  }
+}
+
+typedef struct Elimination {
+  int *order, *start, *row;  // rows in the caller's numbering until renamed
+  int nrow, capacity;
+  double flops;
+} Elimination;
+
+// Room for one more column; the rows grow at the end of the arena.
+static bool grow(Elimination* e, int more, abArena* arena) {
+  if (e->nrow + more <= e->capacity) return true;
+  int add = (more / 4096 + 1) * 4096;  // whole cache lines: what is taken next follows directly
+  if (!ab_arena_take(arena, sizeof(int) * (size_t)add)) return false;
+  e->capacity += add;
+  return true;
+}
+
+static abStatus run_elimination(Graph* g, const int* size, double max_flops, Elimination* e,
+                                abArena* scratch) {
+  int n = g->n;
+  double* deg = AB_TAKE(scratch, double, n);
+  int* list = AB_TAKE(scratch, int, n);
+  int* sub = AB_TAKE(scratch, int, n);
+  if (!deg || !list || !sub) return AB_ERROR_MEMORY;
+  for (int i = 0; i < n; i++) deg[i] = degree(g, i, size, list);
+  e->row = AB_TAKE(scratch, int, 0);
+  for (int k = 0; k < n; k++) {
+    int best = -1;
+    for (int i = 0; i < n; i++)
+      if (deg[i] >= 0 && (best < 0 || deg[i] < deg[best])) best = i;
+    int m = members(g, best, list);
+    double s = size[best];
+    e->flops += s * s * s / 3 + s * s * deg[best] + s * deg[best] * (deg[best] + 1);
+    if (e->flops > max_flops) return AB_ERROR_UNSUPPORTED;
+    if (!grow(e, m + 1, scratch)) return AB_ERROR_MEMORY;
+    e->order[k] = best;
+    e->start[k] = e->nrow;
+    e->row[e->nrow++] = best;
+    memcpy(e->row + e->nrow, list, sizeof(int) * (size_t)m);
+    e->nrow += m;
+    eliminate(g, best, list, m);
+    deg[best] = -1;
+    for (int i = 0; i < m; i++) deg[list[i]] = degree(g, list[i], size, sub);
+  }
+  e->start[n] = e->nrow;
+  return AB_OK;
+}
+
+// Rows into elimination order, ascending in each column (insertion sort: columns are short).
+static void rename_rows(const Elimination* e, int n, const int* place) {
+  for (int k = 0; k < n; k++) {
+    int* r = e->row + e->start[k];
+    int m = e->start[k + 1] - e->start[k];
+    for (int i = 0; i < m; i++) {
+      int p = place[r[i]], j = i;
+      for (; j > 0 && r[j - 1] > p; j--) r[j] = r[j - 1];
+      r[j] = p;
+    }
+  }
+}
+
+static abStatus index_blocks(abBlockSymbolic* s, abArena* keep) {
+  int n = s->n, nblock = s->start[n];
+  int* value = AB_TAKE(keep, int, nblock + 1);
+  int* left = AB_TAKE(keep, int, n + 2);
+  int* at = AB_TAKE(keep, int, nblock - n + 1);
+  int* column = AB_TAKE(keep, int, nblock - n + 1);
+  if (!value || !left || !at || !column) return AB_ERROR_MEMORY;
+  memset(left, 0, sizeof(int) * (size_t)(n + 2));
+  int nvalue = 0;
+  for (int k = 0; k < n; k++)
+    for (int b = s->start[k]; b < s->start[k + 1]; b++) {
+      value[b] = nvalue;
+      nvalue += s->size[s->order[s->row[b]]] * s->size[s->order[k]];
+      if (s->row[b] != k) left[s->row[b] + 2]++;
+    }
+  value[nblock] = nvalue;
+  for (int k = 0; k <= n; k++) left[k + 1] += left[k];
+  for (int k = 0; k < n; k++)
+    for (int b = s->start[k] + 1; b < s->start[k + 1]; b++) {
+      int to = left[s->row[b] + 1]++;
+      at[to] = b;
+      column[to] = k;
+    }
+  s->value = value;
+  s->nvalue = nvalue + s->offset[n];  // the diagonal's old entries are kept behind the blocks
+  s->left = left, s->left_at = at, s->left_column = column;
+  return AB_OK;
+}
+
+abStatus ab_block_symbolic(int n, const int* size, int nedge, const int (*edge)[2],
+                           double max_flops, abArena* keep, abArena* scratch, abBlockSymbolic* s) {
+  *s = (abBlockSymbolic){.n = n};
+  int* own_size = AB_TAKE(keep, int, n);
+  int* offset = AB_TAKE(keep, int, n + 1);
+  int* place = AB_TAKE(keep, int, n);
+  Elimination e = {.order = AB_TAKE(keep, int, n), .start = AB_TAKE(keep, int, n + 1)};
+  abArenaMark mark = ab_arena_mark(scratch);
+  Graph g = {.n = n, .nword = (n + 63) / 64};
+  g.bit = AB_TAKE(scratch, uint64_t, (size_t)n * (size_t)g.nword);
+  if (!own_size || !offset || !place || !e.order || !e.start || !g.bit) return AB_ERROR_MEMORY;
+  memset(g.bit, 0, sizeof(uint64_t) * (size_t)n * (size_t)g.nword);
+  memcpy(own_size, size, sizeof(int) * (size_t)n);
+  offset[0] = 0;
+  for (int i = 0; i < n; i++) {
+    offset[i + 1] = offset[i] + size[i];
+    if (size[i] > s->largest) s->largest = size[i];
+  }
+  for (int i = 0; i < nedge; i++) join(&g, edge[i][0], edge[i][1]);
+  abStatus status = run_elimination(&g, size, max_flops, &e, scratch);
+  ab_arena_release(scratch, mark);
+  if (status != AB_OK) return status;
+  // `keep` may be the same arena as `scratch`: then the rows move down over released memory
+  int* row = AB_TAKE(keep, int, e.nrow);
+  if (!row) return AB_ERROR_MEMORY;
+  memmove(row, e.row, sizeof(int) * (size_t)e.nrow);
+  e.row = row;
+  for (int k = 0; k < n; k++) place[e.order[k]] = k;
+  rename_rows(&e, n, place);
+  s->size = own_size, s->offset = offset;
+  s->order = e.order, s->place = place, s->start = e.start, s->row = e.row, s->flops = e.flops;
+  return index_blocks(s, keep);
+}
+
+int ab_block_find(const abBlockSymbolic* s, int i, int j, bool* transposed) {
+  int p = s->place[i], q = s->place[j];
+  *transposed = p < q;
+  int column = p < q ? p : q, row = p < q ? q : p;
+  int low = s->start[column], high = s->start[column + 1] - 1;
+  while (low < high) {
+    int mid = (low + high) / 2;
+    if (s->row[mid] < row)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return s->row[low] == row ? s->value[low] : -1;
+}
+
+// C (ni x nj) -= A (ni x nk) B^T (nj x nk)
+static void subtract_product(int ni, int nj, int nk, const double* restrict A,
+                             const double* restrict B, double* restrict C) {
+  for (int i = 0; i < ni; i++)
+    for (int j = 0; j < nj; j++) {
+      double sum = 0;
+      for (int k = 0; k < nk; k++) sum += A[i * nk + k] * B[j * nk + k];
+      C[i * nj + j] -= sum;
+    }
+}
+
+// The same for 6 x 6 blocks, with B transposed first so that the inner loop runs along rows.
+static void subtract_product6(const double* restrict A, const double* restrict B,
+                              double* restrict C) {
+  double T[36];
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) T[j * 6 + i] = B[i * 6 + j];
+  for (int i = 0; i < 6; i++) {
+    double c[6];
+    for (int j = 0; j < 6; j++) c[j] = C[i * 6 + j];
+    for (int k = 0; k < 6; k++) {
+      double a = A[i * 6 + k];
+      for (int j = 0; j < 6; j++) c[j] -= a * T[k * 6 + j];
+    }
+    for (int j = 0; j < 6; j++) C[i * 6 + j] = c[j];
+  }
+}
+
+// Dense Cholesky of a diagonal block, pivots guarded against what the diagonal was before.
+static int factor_diagonal(int n, double* A, const double* before, double floor) {
+  int nreplaced = 0;
+  for (int j = 0; j < n; j++) {
+    double d = A[j * n + j];
+    for (int k = 0; k < j; k++) d -= A[j * n + k] * A[j * n + k];
+    if (!(d > floor * before[j])) {
+      d = before[j] > 0 ? before[j] : 1;
+      nreplaced++;
+    }
+    double root = sqrt(d);
+    A[j * n + j] = root;
+    for (int i = j + 1; i < n; i++) {
+      double t = A[i * n + j];
+      for (int k = 0; k < j; k++) t -= A[i * n + k] * A[j * n + k];
+      A[i * n + j] = t / root;
+    }
+  }
+  return nreplaced;
+}
+
+// X <- X L^-T for a block X of m rows
+static void divide_rows(int m, int n, const double* L, double* X) {
+  for (int i = 0; i < m; i++) {
+    double* x = X + i * n;
+    for (int j = 0; j < n; j++) {
+      double t = x[j];
+      for (int k = 0; k < j; k++) t -= x[k] * L[j * n + k];
+      x[j] = t / L[j * n + j];
+    }
+  }
+}
+
+int ab_block_factor(const abBlockSymbolic* s, double* value, double floor) {
+  int nreplaced = 0;
+  for (int j = 0; j < s->n; j++) {
+    int nj = s->size[s->order[j]];
+    double* diagonal = value + s->value[s->start[j]];
+    double* before = value + s->value[s->start[s->n]] + s->offset[s->order[j]];
+    for (int i = 0; i < nj; i++) before[i] = diagonal[i * nj + i];
+    for (int t = s->left[j]; t < s->left[j + 1]; t++) {
+      int k = s->left_column[t], nk = s->size[s->order[k]];
+      const double* Ljk = value + s->value[s->left_at[t]];
+      int to = s->start[j];
+      for (int b = s->left_at[t]; b < s->start[k + 1]; b++) {
+        int i = s->row[b];
+        while (s->row[to] != i) to++;  // the rows of column k below j are among those of column j
+        int ni = s->size[s->order[i]];
+        if (ni == 6 && nj == 6 && nk == 6)
+          subtract_product6(value + s->value[b], Ljk, value + s->value[to]);
+        else
+          subtract_product(ni, nj, nk, value + s->value[b], Ljk, value + s->value[to]);
+      }
+    }
+    nreplaced += factor_diagonal(nj, diagonal, before, floor);
+    for (int b = s->start[j] + 1; b < s->start[j + 1]; b++)
+      divide_rows(s->size[s->order[s->row[b]]], nj, diagonal, value + s->value[b]);
+  }
+  return nreplaced;
+}
+
+static void solve_forward(const abBlockSymbolic* s, const double* value, double* x) {
+  for (int j = 0; j < s->n; j++) {
+    int nj = s->size[s->order[j]];
+    double* xj = x + s->offset[s->order[j]];
+    const double* L = value + s->value[s->start[j]];
+    for (int i = 0; i < nj; i++) {
+      double t = xj[i];
+      for (int k = 0; k < i; k++) t -= L[i * nj + k] * xj[k];
+      xj[i] = t / L[i * nj + i];
+    }
+    for (int b = s->start[j] + 1; b < s->start[j + 1]; b++) {
+      int i = s->order[s->row[b]];
+      double* xi = x + s->offset[i];
+      const double* B = value + s->value[b];
+      for (int r = 0; r < s->size[i]; r++) {
+        double t = 0;
+        for (int k = 0; k < nj; k++) t += B[r * nj + k] * xj[k];
+        xi[r] -= t;
+      }
+    }
+  }
+}
+
+static void solve_backward(const abBlockSymbolic* s, const double* value, double* x) {
+  for (int j = s->n - 1; j >= 0; j--) {
+    int nj = s->size[s->order[j]];
+    double* xj = x + s->offset[s->order[j]];
+    for (int b = s->start[j] + 1; b < s->start[j + 1]; b++) {
+      int i = s->order[s->row[b]];
+      const double* xi = x + s->offset[i];
+      const double* B = value + s->value[b];
+      for (int r = 0; r < s->size[i]; r++)
+        for (int k = 0; k < nj; k++) xj[k] -= B[r * nj + k] * xi[r];
+    }
+    const double* L = value + s->value[s->start[j]];
+    for (int i = nj - 1; i >= 0; i--) {
+      double t = xj[i];
+      for (int k = i + 1; k < nj; k++) t -= L[k * nj + i] * xj[k];
+      xj[i] = t / L[i * nj + i];
+    }
+  }
+}
+
+void ab_block_solve(const abBlockSymbolic* s, const double* value, double* b) {
+  solve_forward(s, value, b);
+  solve_backward(s, value, b);
+}
