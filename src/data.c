@@ -139,6 +139,15 @@ abStatus ab_set_contact(const abModel* model, abData* d, const char* name, abErr
       return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
                      "there is no contact model '%s'; 'abut models' lists them", name);
   }
+  if (contact && contact->moves_bodies) {
+    for (int i = 0; i < model->nmover; i++)
+      if (model->mover[i].jointed)
+        return ab_fail(
+            error, AB_ERROR_UNSUPPORTED, model->file, 0,
+            "the contact model %s moves free bodies only, but body '%s' has joints; choose "
+            "another model ('abut models' lists them)",
+            contact->name, model->body[model->mover[i].body0].name);
+  }
   d->contact = contact;
   if (contact) {
     for (int i = 0; i < contact->nparam; i++) d->param[i] = contact->param[i].value;

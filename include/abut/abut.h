@@ -9,6 +9,7 @@
 #include <abut/contact.h>
 #include <abut/data.h>
 #include <abut/model.h>
+#include <abut/overlap.h>
 #include <abut/record.h>
 #include <abut/scene.h>
 #include <abut/solve.h>

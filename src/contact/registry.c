@@ -2,53 +2,15 @@
 #include <abut/contact.h>
 #include <string.h>
 
-#if __has_include("contact/patch.c")
-extern const abContactModel ab_model_patch;
-#endif
-#if __has_include("contact/ecp.c")
-extern const abContactModel ab_model_ecp;
-#endif
-#if __has_include("contact/volume_pgs.c")
-extern const abContactModel ab_model_volume_pgs;
-#endif
-#if __has_include("contact/volume_qp.c")
-extern const abContactModel ab_model_volume_qp;
-#endif
-#if __has_include("contact/volume_penalty.c")
-extern const abContactModel ab_model_volume_penalty;
-#endif
-#if __has_include("contact/point_pgs.c")
-extern const abContactModel ab_model_point_pgs;
-#endif
-#if __has_include("contact/point_penalty.c")
-extern const abContactModel ab_model_point_penalty;
-#endif
+extern const abContactModel ab_model_patch, ab_model_ecp, ab_model_volume_pgs, ab_model_volume_qp,
+    ab_model_volume_penalty, ab_model_point_pgs, ab_model_point_penalty;
 
 static const abContactModel* const model[] = {
-#if __has_include("contact/patch.c")
-    &ab_model_patch,
-#endif
-#if __has_include("contact/ecp.c")
-    &ab_model_ecp,
-#endif
-#if __has_include("contact/volume_pgs.c")
-    &ab_model_volume_pgs,
-#endif
-#if __has_include("contact/volume_qp.c")
-    &ab_model_volume_qp,
-#endif
-#if __has_include("contact/volume_penalty.c")
-    &ab_model_volume_penalty,
-#endif
-#if __has_include("contact/point_pgs.c")
-    &ab_model_point_pgs,
-#endif
-#if __has_include("contact/point_penalty.c")
-    &ab_model_point_penalty,
-#endif
-    NULL};
+    &ab_model_patch,          &ab_model_ecp,       &ab_model_volume_pgs,    &ab_model_volume_qp,
+    &ab_model_volume_penalty, &ab_model_point_pgs, &ab_model_point_penalty,
+};
 
-int ab_contact_model_count(void) { return (int)(sizeof model / sizeof *model) - 1; }
+int ab_contact_model_count(void) { return (int)(sizeof model / sizeof *model); }
 
 const abContactModel* ab_contact_model(int i) { return model[i]; }
 

@@ -45,7 +45,7 @@ static bool report(abData* data, const abPair* pair, const abPairSolution* s, ab
                    .point = equivalent_point(s, normal),
                    .normal = normal,
                    .area = has_patch ? pair->patch.area : s->area,
-                   .depth = has_patch ? pair->patch.depth : s->depth,
+                   .depth = fmax(0, has_patch ? pair->patch.depth : s->depth),
                    .kind = has_patch ? pair->patch.kind : s->kind,
                    .mode = s->mode,
                    .nfacet = s->nfacet};

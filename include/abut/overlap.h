@@ -1,0 +1,40 @@
+// The overlap of two convex polyhedra, for direct use: no model, no simulation.
+#ifndef ABUT_OVERLAP_H
+#define ABUT_OVERLAP_H
+
+#include <abut/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A convex body by its corners. Faces are loops of indices, counter-clockwise seen from outside:
+// face f is loop[face_start[f]] .. loop[face_start[f + 1] - 1]. nface = 0: the convex hull of the
+// points.
+typedef struct abConvex {
+  int nvert;
+  const abVec3* vert;
+  int nface;
+  const int* face_start;  // nface + 1 entries
+  const int* loop;
+} abConvex;
+
+typedef struct abOverlapSummary {
+  bool contact;  // false: apart or only touching; then everything else is zero
+  double volume;
+  abVec3 centroid;
+  double area_A, area_B;  // surface of the overlap that belongs to one body's faces alone
+  double area_AB;         // where faces of both coincide
+  abVec3 normal;          // from B to A
+  double depth;           // largest thickness along the normal
+} abOverlapSummary;
+
+// Fails with AB_ERROR_SCENE where a body is not closed, not convex, flat, or not finite.
+AB_API abStatus ab_overlap_of_convex(const abConvex* A, const abConvex* B, abOverlapSummary* out,
+                                     abError* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
