@@ -59,6 +59,7 @@ typedef struct Run {
   Forces* forces;
   Recording recording[MAX_RECORDER];
   int nrecording;
+  long every;
   bool stop_on_failure, json, quiet;
   long nstep, step;  // asked for, done
   double wall;
@@ -175,19 +176,24 @@ static bool choose_key(const abModel* model, abData* data, const char* name) {
   return false;
 }
 
+static bool whole_number(const CliArgs* args, const char* name, double high, long* x) {
+  double value = (double)*x;
+  if (!cli_number(args, name, 0, high, &value)) return false;
+  if (value != floor(value))
+    return cli_fail("%s %s: give a whole number", name, cli_value(args, name)), false;
+  *x = (long)value;
+  return true;
+}
+
 abData* cli_simulation(const abModel* model, const CliArgs* args, const char* contact) {
   abError error = {0};
   abData* data = ab_data_create(model, &error);
   if (!data) return cli_error(&error), NULL;
-  double threads = 1;
+  long threads = 1;
   bool good = choose_contact(model, data, contact) && set_params(data, args) &&
               choose_key(model, data, cli_value(args, "--key")) &&
               cli_number(args, "--step", 0, INFINITY, &data->h) &&
-              cli_number(args, "--threads", 0, 1024, &threads);
-  if (good && (threads != floor(threads))) {
-    cli_fail("--threads %s: give a whole number", cli_value(args, "--threads"));
-    good = false;
-  }
+              whole_number(args, "--threads", 1024, &threads);
   if (good && ab_set_threads(data, (int)threads, &error) != AB_OK) {
     cli_error(&error);
     good = false;
@@ -226,17 +232,13 @@ static bool open_recording(Run* run, const char* path, bool folder) {
   if (run->nrecording == MAX_RECORDER) return cli_fail("too many recordings"), false;
   if (!n || n + 2 > sizeof name) return cli_fail("a recording needs a file name"), false;
   snprintf(name, sizeof name, "%s%s", path, folder && path[n - 1] != '/' ? "/" : "");
-  double every = 1;
   const char* dot = strrchr(path, '.');
   bool picture = !folder && dot && (!strcmp(dot, ".html") || !strcmp(dot, ".glb"));
-  if (picture) every = (double)frame_interval(run);
-  if (!cli_number(&run->args, "--every", 0, 1e12, &every)) return false;
-  if (every != floor(every))
-    return cli_fail("--every %s: give a whole number", cli_value(&run->args, "--every")), false;
+  long every = picture && !cli_has(&run->args, "--every") ? frame_interval(run) : run->every;
   abError error = {0};
   abRecorder* recorder = ab_record_open(name, run->model, &error);
   if (!recorder) return cli_error(&error), false;
-  run->recording[run->nrecording++] = (Recording){path, recorder, (long)every, 0};
+  run->recording[run->nrecording++] = (Recording){path, recorder, every, 0};
   return true;
 }
 
@@ -441,7 +443,10 @@ static bool prepare(Run* run) {
   run->json = cli_has(&run->args, "--json");
   run->quiet = cli_has(&run->args, "--quiet");
   run->scene = run->args.argument[0];
-  if (!cli_number(&run->args, "--time", 0, INFINITY, &time)) return false;
+  run->every = 1;
+  if (!cli_number(&run->args, "--time", 0, INFINITY, &time) ||
+      !whole_number(&run->args, "--every", 1e12, &run->every))
+    return false;
   run->model = cli_load(run->scene, run->quiet);
   if (!run->model) return false;
   run->data = cli_simulation(run->model, &run->args, cli_value(&run->args, "--contact"));

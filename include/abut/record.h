@@ -35,8 +35,9 @@ AB_API int ab_recording_count(const abRecording* recording);  // samples
 // The recorded model. It tells what was recorded (names, shapes, frames, masses) but has no
 // keyframes, actuators, hulls or contact rules: load the scene to simulate.
 AB_API const abModel* ab_recording_model(const abRecording* recording);
-// Sample i: time, q, v, pose, R, com, twist, contacts, stat.status and stat.residual are filled in,
-// everything else is zero. Valid until the next call.
+// Sample i: time, h, q, v, pose, R, com, twist, contact (if this build has the model), contacts,
+// stat.status, stat.iterations and stat.residual are filled in, everything else is zero. Valid
+// until the next call.
 AB_API const abData* ab_recording_sample(abRecording* recording, int i, abError* error);
 
 // The compiled model as a JSON object: what `abut info --json` prints and what recordings carry.

@@ -44,6 +44,23 @@ static char* read_text(hid_t file, const char* name) {
   return s;
 }
 
+// What the recording was made with, as far as this build knows it.
+static void read_settings(abRecording* r) {
+  char name[256] = "";
+  r->data.h = r->model->timestep;
+  hid_t id = H5Aopen(r->file, "contact", H5P_DEFAULT);
+  hid_t type = id >= 0 ? H5Aget_type(id) : -1;
+  if (type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tget_size(type) < sizeof name &&
+      H5Tis_variable_str(type) == 0 && H5Aread(id, type, name) >= 0)
+    r->data.contact = ab_find_contact_model(name);
+  if (type >= 0) H5Tclose(type);
+  if (id >= 0) H5Aclose(id);
+  id = H5Aopen(r->file, "step", H5P_DEFAULT);
+  if (id < 0) return;
+  H5Aread(id, H5T_NATIVE_DOUBLE, &r->data.h);
+  H5Aclose(id);
+}
+
 static bool open_column(abRecording* r, abH5Column c) {
   Column* column = &r->column[c];
   column->shape = ab_h5_shape(r->model, c);
@@ -81,6 +98,7 @@ static abStatus open_all(abRecording* r, abError* error) {
   r->model = ab_model_from_json(json, r->path, error);
   ab_free(json);
   if (!r->model) return AB_ERROR_PARSE;
+  read_settings(r);
   for (int c = 0; c < AB_H5_NCOLUMN; c++)
     if (!open_column(r, (abH5Column)c))
       return ab_fail(error, AB_ERROR_PARSE, r->path, 0,
@@ -237,7 +255,6 @@ static bool read_sample(abRecording* r, int i) {
   d->stat.iterations = *(int32_t*)row.of[AB_H5_ITERATIONS];
   d->stat.residual = *(double*)row.of[AB_H5_RESIDUAL];
   d->stat.bad_body = -1;
-  d->h = r->model->timestep;
   for (int b = 0; b < r->model->nbody; b++) d->R[b] = quat_matrix(d->pose[b].q);
   const int64_t* offset = rows(r, AB_H5_OFFSET, i, 2);
   if (!offset || offset[1] < offset[0]) return false;

@@ -97,8 +97,8 @@ static bool add_names(hid_t file, const char* path, const abModel* model, int n,
 static bool add_column(hid_t file, const abH5Shape* s) {
   hsize_t dim[3] = {0}, most[3] = {H5S_UNLIMITED}, chunk[3];
   size_t row = ab_h5_row_bytes(s);
-  // 64 KiB is large enough for speed and small enough that a short run's file stays small.
-  chunk[0] = row >= 65536 ? 1 : 65536 / (row ? row : 1);
+  // 16 KiB is large enough for speed and small enough that a short run's file stays small.
+  chunk[0] = row >= 16384 ? 1 : 16384 / (row ? row : 1);
   for (int i = 0; i < s->ndim; i++) {
     dim[i + 1] = s->dim[i];
     most[i + 1] = s->dim[i] ? s->dim[i] : H5S_UNLIMITED;

@@ -157,7 +157,7 @@ static abStatus write_model(Html* h, const abModel* model, const abData* data, a
   json_object_set_new(root, "colors", colors_json(model));
   json_object_set_new(root, "hulls", hulls_json(model));
   json_object_set_new(root, "poses", poses_json(model, data));
-  json_object_set_new(root, "contact", json_string(data->contact ? data->contact->name : ""));
+  json_object_set_new(root, "contact_model", json_string(data->contact ? data->contact->name : ""));
   json_object_set_new(root, "step", json_real(data->h));
   json_object_set_new(root, "version", json_string(ABUT_VERSION));
   char* json = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9));

@@ -58,7 +58,9 @@ static abScene* load(abXmlDoc* doc, const char* path, const char* bytes, size_t 
   bool ok = ab_xml_parse(doc, path, bytes, n, m.error) == AB_OK;
   if (ok) {
     m.scene = ab_scene_create();
-    ok = (m.scene || ab_no_memory(&m)) && read_tree(&m);
+    ok = m.scene || ab_no_memory(&m);
+    if (ok) ab_scene_option(m.scene)->file = ab_bag_copy_string(&m.scene->bag, path);
+    ok = ok && read_tree(&m);
   }
   free_reading(&m);
   if (ok) return m.scene;

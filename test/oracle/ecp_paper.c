@@ -116,9 +116,9 @@ static void friction(const EcpWorld* w, PaperResidual* out) {
     double row = e[j] * e[j] * limit * v[j] + p[j] * sigma;
     out->friction = fmax(out->friction, fabs(row) / (e[j] * (limit + 1e-6 * unit) * (sigma + gh)));
   }
-  out->friction = fmax(out->friction, -cone / (unit * unit));
-  if (s->mode == AB_SLIP)
-    out->friction = fmax(out->friction, fabs(cone) / fmax(unit * unit, limit * limit));
+  double size = fmax(unit, limit);
+  if (s->mode == AB_SLIP) cone = -fabs(cone);
+  out->friction = fmax(out->friction, -cone / (size * size));
   out->friction = fmax(out->friction, -pn / unit);
 }
 

@@ -1,0 +1,33 @@
+// A real browser for the tests: Debian's chromium driven by playwright-core, WebGL in software.
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const require = createRequire(join(process.env.ABUT_NODE_MODULES, "x.js"));
+
+export async function openPage(file, { width = 1440, height = 860 } = {}) {
+  const { chromium } = require("playwright-core");
+  const profile = mkdtempSync(join(tmpdir(), "abut-chromium-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: process.env.ABUT_CHROMIUM ?? "/usr/bin/chromium",
+    headless: true,
+    viewport: { width, height },
+    args: ["--headless", "--no-sandbox", "--disable-quic", "--no-first-run",
+      "--disable-background-networking", "--disable-component-update", "--disable-sync",
+      "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
+  });
+  const page = await context.newPage();
+  const trouble = [];
+  page.on("console", (m) => ["error", "warning"].includes(m.type()) && trouble.push(m.text()));
+  page.on("pageerror", (e) => trouble.push(String(e)));
+  page.on("request", (r) => !/^(file|data|blob):/.test(r.url()) && trouble.push(`request to ${r.url()}`));
+  await page.goto(`file://${file}`, { waitUntil: "load" });
+  const close = async () => {
+    await context.close();
+    rmSync(profile, { recursive: true, force: true });
+  };
+  return { page, trouble, close };
+}
+
+export { require as requireModule };
