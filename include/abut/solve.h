@@ -23,10 +23,9 @@ extern "C" {
 
 typedef enum abSolveStatus {
   AB_SOLVE_OK = 0,      // solved to the tolerance
-  AB_SOLVE_INFEASIBLE,  // no point satisfies the constraints; the output comes nearest as far as
-                        // known
+  AB_SOLVE_INFEASIBLE,  // no point satisfies the constraints; the output is the best found
   AB_SOLVE_UNBOUNDED,   // the objective falls without end
-  AB_SOLVE_RAY,  // lcp: the path left on a ray; no solution exists if M is positive semidefinite
+  AB_SOLVE_RAY,         // lcp: ended on a ray; if M is positive semidefinite, no solution exists
   AB_SOLVE_ITERATIONS,  // iteration limit; the output is the best iterate
   AB_SOLVE_STALLED,     // no further progress is possible; the output is the best iterate
   AB_SOLVE_NUMERIC,     // arithmetic broke down (singular basis); the output is the best iterate
@@ -36,18 +35,18 @@ typedef enum abSolveStatus {
 typedef struct abSolveResult {
   abSolveStatus status;
   int iterations;
-  double residual;  // how far the output is from satisfying the conditions; dimensionless, see each
-                    // solver
+  double residual;  // violation of the conditions of a solution; dimensionless, see each solver
   double value;     // the objective, in the caller's units; see each solver
 } abSolveResult;
 
 // A short name of a status for messages.
 AB_API const char* ab_solve_status_name(abSolveStatus status);
 
-// ---- Linear program: minimise c . x subject to A x = b, x >= 0 (lp.c)
-// ----------------------------- residual: the largest |A x - b| of a balanced row, relative to the
-// largest |b| of a balanced row. value: c . x; from ab_lp_feasible the sum of |A x - b| over the
-// balanced rows, relative likewise.
+// ---- Linear program (lp.c)
+//
+// Minimise c . x subject to A x = b, x >= 0.
+// residual: the largest |A x - b| of a balanced row, relative to the largest |b| of a balanced row.
+// value: c . x; from ab_lp_feasible the sum of |A x - b| over the balanced rows, relative likewise.
 typedef struct abLpDef {
   int nrow, ncol;
   const double* a;   // by columns: a[column * nrow + row]
@@ -65,10 +64,12 @@ AB_API abSolveResult ab_lp(const abLpDef* def, double* x, double* dual, void* wo
 // errors.
 AB_API abSolveResult ab_lp_feasible(const abLpDef* def, double* x, double* dual, void* workspace);
 
-// ---- Non-negative least squares: minimise |A x - b|, x >= 0 (nnls.c)
-// ------------------------------ The norm is Euclidean: for another metric multiply A and b by its
-// root. value: |A x - b|. residual: the largest violation of the optimality conditions, a_j . (b -
-// A x) / (|a_j| |b|).
+// ---- Non-negative least squares (nnls.c)
+//
+// Minimise |A x - b| subject to x >= 0. The norm is Euclidean: for another metric multiply A and b
+// by its root.
+// residual: the largest violation of the optimality conditions, a_j . (b - A x) / (|a_j| |b|).
+// value: |A x - b|.
 typedef struct abNnlsDef {
   int nrow, ncol;
   const double* a;   // by columns: a[column * nrow + row]
@@ -81,9 +82,11 @@ typedef struct abNnlsDef {
 AB_API size_t ab_nnls_workspace(int nrow, int ncol);
 AB_API abSolveResult ab_nnls(const abNnlsDef* def, double* x, void* workspace);
 
-// ---- Linear complementarity: w = M z + q, w >= 0, z >= 0, w . z = 0 (lcp.c)
-// ----------------------- residual: the largest |min(z_i, w_i)|, both balanced, relative to the
-// larger of balanced q and z. value: z . w.
+// ---- Linear complementarity (lcp.c)
+//
+// Find z with w = M z + q, w >= 0, z >= 0, w . z = 0.
+// residual: the largest |min(z_i, w_i)|, both balanced, relative to the larger of balanced q and z.
+// value: z . w.
 typedef struct abLcpDef {
   int n;
   const double* m;        // by rows: m[row * n + column]
@@ -97,21 +100,22 @@ AB_API size_t ab_lcp_workspace(int n);
 // w: n values or NULL. With regularisation, w belongs to the regularised matrix.
 AB_API abSolveResult ab_lcp(const abLcpDef* def, double* z, double* w, void* workspace);
 
-// ---- Convex quadratic program: minimise x . H x / 2 + g . x (qp.c)
-// -------------------------------- subject to a_k . x = b_k for the first nequal rows of A and a_k
-// . x >= b_k for the others. H must be symmetric and positive semidefinite. value: the objective.
+// ---- Convex quadratic program (qp.c)
+//
+// Minimise x . H x / 2 + g . x subject to a_k . x = b_k for the first nequal rows of A and
+// a_k . x >= b_k for the others. H must be symmetric and positive semidefinite.
 // residual: the largest violation of the optimality conditions (stationarity, feasibility, sign of
 // multipliers, complementarity) of the balanced problem, relative to the larger of 1, x and the
 // multipliers.
+// value: the objective.
 typedef struct abQpDef {
   int nvar, nrow, nequal;
-  const double* h;  // nvar x nvar
-  const double* g;  // nvar
-  const double* a;  // by rows: a[row * nvar + variable]
-  const double* b;  // nrow
-  double
-      regularisation;  // used where H is singular, relative to its balanced diagonal; default 1e-8
-  double tolerance;    // largest residual that counts as solved, default 1e-9
+  const double* h;        // nvar x nvar
+  const double* g;        // nvar
+  const double* a;        // by rows: a[row * nvar + variable]
+  const double* b;        // nrow
+  double regularisation;  // where H is singular, relative to its balanced diagonal; default 1e-8
+  double tolerance;       // largest residual that counts as solved, default 1e-9
   int max_iteration;
 } abQpDef;
 
@@ -120,10 +124,11 @@ AB_API size_t ab_qp_workspace(int nvar, int nrow);
 AB_API abSolveResult ab_qp(const abQpDef* def, double* x, double* multiplier, void* workspace);
 
 // ---- Mixed complementarity problem (mcp.c)
-// -------------------------------------------------------- Find x with lower <= x <= upper such
-// that for every i
-//     x_i = lower_i and F_i >= 0,   or   lower_i < x_i < upper_i and F_i = 0,   or   x_i = upper_i
-//     and F_i <= 0.
+//
+// Find x with lower <= x <= upper such that for every i one of these holds:
+//     x_i = lower_i and F_i >= 0,
+//     lower_i < x_i < upper_i and F_i = 0,
+//     x_i = upper_i and F_i <= 0.
 // residual: the natural residual, the largest |x_i - clamp(x_i - F_i)| in balanced units (below).
 // value: the merit function, half the squared Fischer-Burmeister residual.
 //
@@ -147,7 +152,7 @@ typedef struct abMcpDef {
 } abMcpDef;
 
 AB_API size_t ab_mcp_workspace(int n);
-// x holds the start and receives the solution.
+// x holds the start and receives the solution; it is left as it is where the input is refused.
 AB_API abSolveResult ab_mcp(const abMcpDef* def, double* x, void* workspace);
 // Compares the Jacobian at x with central differences. Returns the largest difference of an entry,
 // relative to the largest entry of its row in balanced units; about 1e-9 for a right Jacobian of a

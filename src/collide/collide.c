@@ -24,6 +24,8 @@
 
 // The margin is at most this fraction of the thinner body.
 static const double THIN = 0.01;
+// Separations below this fraction of the margin are too short to tell a direction.
+static const double CLOSE = 1e-3;
 
 typedef struct Record {
   abPair pair;
@@ -112,6 +114,26 @@ static double margin_of(const abModel* model, const abData* data, const abPair* 
   return fmin(margin, THIN * fmin(thinness(p->shape1), thinness(p->shape2)));
 }
 
+// Shortest distance of two shapes that do not overlap. Where they touch, or almost, the nearest
+// points coincide and leave the direction open: then it is asked for again with the first shape
+// moved out by the margin through the face that is nearest. False if they are further apart than
+// the margin.
+static bool nearest_points(const abPair* p, double margin, abVec3* n) {
+  abDistance d;
+  ab_distance(p->shape1, p->pose1, p->shape2, p->pose2, NULL, &d);
+  if (!d.overlap && d.separation >= margin) return false;
+  if (d.overlap || d.separation < CLOSE * margin) {
+    double way;
+    abVec3 out = ab_least_penetration(p->shape1->poly, p->pose1, p->shape2->poly, p->pose2, &way);
+    abPose pose = p->pose1;
+    pose.p = v3_axpy(margin, out, pose.p);
+    ab_distance(p->shape1, pose, p->shape2, p->pose2, NULL, &d);
+    if (d.overlap) d.normal = out;
+  }
+  *n = d.normal;
+  return v3_norm2(d.normal) > 0.5;
+}
+
 // The direction in which the two come nearest: the normal of their overlap, or where there is none
 // of the shortest distance. False if they are further apart than the margin.
 static bool nearest_direction(const abPair* p, const abOverlap* overlap, const abPatchHint* hint,
@@ -125,10 +147,7 @@ static bool nearest_direction(const abPair* p, const abOverlap* overlap, const a
     *n = quat_rotate(first ? p->pose1.q : p->pose2.q, v3(0, 0, first ? -1 : 1));
     return true;
   }
-  abDistance distance;
-  ab_distance(p->shape1, p->pose1, p->shape2, p->pose2, NULL, &distance);
-  *n = distance.normal;
-  return distance.separation < margin && v3_norm2(distance.normal) > 0.5;
+  return nearest_points(p, margin, n);
 }
 
 // A model with a margin sees the patch that the bodies would have if the first were nearer by the

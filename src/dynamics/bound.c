@@ -19,20 +19,25 @@
 //              against f. A ball's friction acts about each of its axes, as in MJCF.
 //   actuator   see joint_force.c.
 //
-// Finding the branches is a small complementarity problem with a symmetric positive definite
-// matrix. Each round factorises the tree with the present branches, solves, and moves every bound
-// to the branch that its new velocity asks for; usually the first round is right. After a few
-// rounds only the first wrong bound is moved (Murty's least-index rule), which cannot cycle.
+// The velocities minimise the strictly convex, piecewise quadratic function
+//
+//   phi(v) = 1/2 (v - v_b)^T (M + E) (v - v_b) + sum psi(s . v),   psi' = -P of (1),
+//
+// v_b the velocities without bounds. Newton's method: factorise the tree with the branches of the
+// present velocities, solve, and if the result lies on other branches, go towards it as far as phi
+// falls, and repeat. That ends after finitely many rounds; usually the first guess is right. With
+// the reaction g = (M + E) (v - v_b), which is linear in v and at a Newton point is the sum of the
+// bounds' impulses there, phi'(t) on the way needs no product with M.
 //
 // Contacts are solved with the branches fixed. If they push a bound off its middle branch (a finger
-// lifted off its end stop, a stuck joint pulled loose), ab_bounds_release takes back the part of
+// lifted off its end stop, a stuck joint pulled loose), ab_bounds_finish takes back the part of
 // the impulse beyond the range and lets the joint go with the rest of the tree following.
 #include <float.h>
 #include <string.h>
 
 #include "dynamics/trees.h"
 
-enum { FREE_ROUNDS = 4, MAX_ROUNDS = 40 };
+enum { MAX_ROUNDS = 50, MAX_HALVINGS = 40 };
 static const double RETURN = 0.2;
 
 abBound* ab_bound_add(abTrees* t, int joint) {
@@ -109,31 +114,75 @@ static abBoundState branch(const abTrees* t, const abBound* b, const double* v) 
   return x < low ? AB_BOUND_LOW : x > high ? AB_BOUND_HIGH : AB_BOUND_INSIDE;
 }
 
-static bool update_branches(abTrees* t, int mover, const double* v, bool only_first) {
+static bool update_branches(abTrees* t, int mover, const double* v) {
   bool changed = false;
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     abBoundState state = branch(t, &t->bound[i], v);
-    if (state == t->bound[i].state) continue;
+    changed = changed || state != t->bound[i].state;
     t->bound[i].state = state;
-    changed = true;
-    if (only_first) break;
   }
   return changed;
 }
 
-// t->impulse = right-hand side of a round: h tau (if smooth) and the bounds' impulses at `base`.
-static void collect_impulses(abData* data, int mover, bool smooth, const double* base) {
+static void add_along(const abTrees* t, const abBound* b, double p, double* impulse) {
+  const abLink* link = &t->link[b->joint];
+  for (int k = 0; k < link->ndof; k++) impulse[link->dof + k] += p * b->s[k];
+}
+
+// The impulse at v of the branch the bound is on.
+static double branch_impulse(const abTrees* t, const abBound* b, const double* v) {
+  if (b->state == AB_BOUND_LOW) return b->low;
+  if (b->state == AB_BOUND_HIGH) return b->high;
+  return b->weight * (b->target - along(t, b, v));
+}
+
+// out = sum of the bounds' impulses, each on its branch, at v
+static void sum_impulses(const abTrees* t, int mover, const double* v, double* out) {
+  const abMover* m = &t->model->mover[mover];
+  memset(out + m->dof0, 0, sizeof(double) * (size_t)m->ndof);
+  for (int i = t->bound0[mover]; i < t->bound1[mover]; i++)
+    add_along(t, &t->bound[i], branch_impulse(t, &t->bound[i], v), out);
+}
+
+// The Newton point of the present branches: t->impulse, and its reaction in t->reaction_new.
+static void newton_point(abData* data, int mover, bool smooth, const double* base, double* v) {
   abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
+  ab_tree_factor(t, mover);
+  sum_impulses(t, mover, base, t->impulse);
+  for (int i = m->dof0; smooth && i < m->dof0 + m->ndof; i++) t->impulse[i] += data->h * t->tau[i];
+  ab_tree_solve(t, mover, smooth ? AB_LOAD_ALL : AB_LOAD_NONE, data->h, t->impulse, v);
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += base[i];
+  sum_impulses(t, mover, v, t->reaction_new);
+}
+
+// d phi / dt at v + x (end - v)
+static double slope(const abTrees* t, int mover, const double* v, const double* end, double x) {
+  const abMover* m = &t->model->mover[mover];
+  double sum = 0;
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++)
-    t->impulse[i] = smooth ? data->h * t->tau[i] : 0;
+    sum += (end[i] - v[i]) * ((1 - x) * t->reaction[i] + x * t->reaction_new[i]);
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     const abBound* b = &t->bound[i];
-    const abLink* link = &t->link[b->joint];
-    double p = b->state == AB_BOUND_LOW    ? b->low
-               : b->state == AB_BOUND_HIGH ? b->high
-                                           : b->weight * (b->target - along(t, b, base));
-    for (int k = 0; k < link->ndof; k++) t->impulse[link->dof + k] += p * b->s[k];
+    double s0 = along(t, b, v), ds = along(t, b, end) - s0;
+    double p = b->weight * (b->target - (s0 + x * ds));
+    sum -= ds * (p < b->low ? b->low : p > b->high ? b->high : p);
+  }
+  return sum;
+}
+
+// Moves v, and the reaction with it, towards the Newton point `end` to where phi is least.
+static void go_towards(abTrees* t, int mover, const double* end, double* v) {
+  const abMover* m = &t->model->mover[mover];
+  double low = 0, high = 1;
+  if (slope(t, mover, v, end, 1) <= 0) low = 1;
+  for (int i = 0; i < MAX_HALVINGS && low < high; i++) {
+    double x = 0.5 * (low + high);
+    *(slope(t, mover, v, end, x) > 0 ? &high : &low) = x;
+  }
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) {
+    v[i] += high * (end[i] - v[i]);
+    t->reaction[i] += high * (t->reaction_new[i] - t->reaction[i]);
   }
 }
 
@@ -151,13 +200,14 @@ static void report_actuators(abData* data, int mover, const double* v) {
 void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, double* v) {
   abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
-  for (int round = 0; round < MAX_ROUNDS; round++) {
-    ab_tree_factor(t, mover);
-    collect_impulses(data, mover, smooth, base);
-    ab_tree_solve(t, mover, smooth ? data->h : 0, t->impulse, t->change);
-    for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] = base[i] + t->change[i];
-    if (!update_branches(t, mover, v, round >= FREE_ROUNDS)) break;
+  size_t bytes = sizeof(double) * (size_t)m->ndof;
+  newton_point(data, mover, smooth, base, v);
+  memcpy(t->reaction + m->dof0, t->reaction_new + m->dof0, bytes);
+  for (int round = 0; round < MAX_ROUNDS && update_branches(t, mover, v); round++) {
+    newton_point(data, mover, smooth, base, t->change);
+    go_towards(t, mover, t->change, v);
   }
+  if (smooth) ab_tree_solve(t, mover, AB_LOAD_INERTIAL, data->h, NULL, t->inertial);
   report_actuators(data, mover, v);
 }
 
@@ -173,28 +223,54 @@ static bool collect_excess(abTrees* t, int mover, const double* v) {
     if (b->state == AB_BOUND_INSIDE) continue;
     any = true;
     double p = b->weight * (b->target - along(t, b, v));
-    double excess = p - (b->state == AB_BOUND_LOW ? b->low : b->high);
-    const abLink* link = &t->link[b->joint];
-    for (int k = 0; k < link->ndof; k++) t->impulse[link->dof + k] -= excess * b->s[k];
+    add_along(t, b, (b->state == AB_BOUND_LOW ? b->low : b->high) - p, t->impulse);
   }
   return any;
 }
 
-void ab_bounds_release(abData* data, int mover, double* v) {
+static void release(abData* data, int mover, double* v) {
   abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
-  if (t->bound0[mover] == t->bound1[mover]) return;
-  if (collect_excess(t, mover, v)) {
-    ab_tree_factor(t, mover);
-    ab_tree_solve(t, mover, 0, t->impulse, t->change);
-    for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += t->change[i];
-    report_actuators(data, mover, v);
+  if (!collect_excess(t, mover, v)) return;
+  ab_tree_factor(t, mover);
+  ab_tree_solve(t, mover, AB_LOAD_NONE, 0, t->impulse, t->change);
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += t->change[i];
+  report_actuators(data, mover, v);
+}
+
+// Takes the speed of returning limits off v: the solution with their targets at zero.
+static void stop_returning(abData* data, int mover, double* v) {
+  abTrees* t = data->trees;
+  const abMover* m = &t->model->mover[mover];
+  bool any = false;
+  memset(t->impulse + m->dof0, 0, sizeof(double) * (size_t)m->ndof);
+  for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
+    abBound* b = &t->bound[i];
+    bool limit = b->stiff && !b->dry;
+    if (!limit || b->state != AB_BOUND_INSIDE || !(b->target > 0)) continue;
+    add_along(t, b, -b->weight * b->target, t->impulse);
+    b->target = 0;
+    any = true;
   }
+  if (!any) return;
+  ab_tree_solve(t, mover, AB_LOAD_NONE, 0, t->impulse, t->change);
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += t->change[i];
+  release(data, mover, v);
+}
+
+void ab_bounds_finish(abData* data, int mover, double* v, double* move) {
+  abTrees* t = data->trees;
+  const abMover* m = &t->model->mover[mover];
+  size_t bytes = sizeof(double) * (size_t)m->ndof;
+  release(data, mover, v);
+  memcpy(move + m->dof0, v + m->dof0, bytes);
+  stop_returning(data, mover, v);
   // what sticks stands still
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     const abBound* b = &t->bound[i];
+    const abLink* link = &t->link[b->joint];
     if (!b->dry || b->state != AB_BOUND_INSIDE) continue;
-    for (int k = 0; k < t->link[b->joint].ndof; k++)
-      if (b->s[k] != 0) v[t->link[b->joint].dof + k] = 0;
+    for (int k = 0; k < link->ndof; k++)
+      if (b->s[k] != 0) v[link->dof + k] = move[link->dof + k] = t->inertial[link->dof + k] = 0;
   }
 }

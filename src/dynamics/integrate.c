@@ -10,8 +10,9 @@
 // v_solved - v_free, moves the body on from there by h dv, and its angular part is carried to the
 // new orientation as the momentum I(R_old) dw that it is.
 //
-// Joint trees: q moves by h times the velocity at the end of the step (semi-implicit Euler), or on
-// from q_smooth by h (v_solved - v_smooth) (RK4).
+// Joint trees: q moves by h times the velocity at the end of the step (semi-implicit Euler), then
+// tree_drift.c sees to it that the velocities' own bias adds no energy; or q moves on from q_smooth
+// by h (v_solved - v_smooth) (RK4).
 #include "dynamics/integrate.h"
 
 #include "dynamics/rotate.h"
@@ -84,25 +85,66 @@ static void move_joint(const abModel* model, double* q_all, const double* dv, in
   }
 }
 
-static void tree(const abModel* model, abData* data, int m, const double* v_solved) {
-  const abMover* mover = &model->mover[m];
+static void move_tree(const abModel* model, abData* data, const abMover* mover, double share) {
   abTreeRange range = tree_range(model, mover);
   abTrees* t = data->trees;
   bool rk4 = model->integrator == AB_RK4;
-  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) data->v[i] = v_solved[i];
-  ab_bounds_release(data, m, data->v);
   for (int j = range.joint0; j < range.joint1; j++) {
     const abLink* link = &t->link[j];
     int nq = link->ndof == 6 ? 7 : link->ndof == 3 ? 4 : 1, q0 = model->joint[j].q0;
     double dv[6];
     bool moves = false;
     for (int k = 0; k < link->ndof; k++) {
-      dv[k] = data->v[link->dof + k] - (rk4 ? t->v_smooth[link->dof + k] : 0);
+      dv[k] = t->move[link->dof + k] -
+              (rk4 ? t->v_smooth[link->dof + k] : share * t->inertial[link->dof + k]);
       moves = moves || dv[k] != 0;
     }
     for (int i = q0; rk4 && i < q0 + nq; i++) data->q[i] = t->q_smooth[i];
     if (moves) move_joint(model, data->q, dv, j, data->h);
   }
+}
+
+// Velocities before the drift (`kick`) and after it (data->v), with the bias of a motion that the
+// step cannot resolve cut down to the size of the motion itself. False if there is no bias.
+static bool begin_drift(const abModel* model, abData* data, int m, double* kick,
+                        abTreeMotion* before) {
+  const abMover* mover = &model->mover[m];
+  int begin = mover->dof0, end = mover->dof0 + mover->ndof;
+  double *v = data->v, *d = data->trees->inertial;
+  bool turning = false;
+  for (int i = begin; i < end; i++) {
+    kick[i] = v[i] - d[i];
+    turning = turning || v[i] != kick[i];
+  }
+  if (!turning) return false;
+  *before = ab_tree_motion(model, data, m, kick);
+  double bias = ab_tree_motion(model, data, m, d).energy;
+  if (bias > before->energy) {
+    double share = sqrt(before->energy / bias);
+    for (int i = begin; i < end; i++) {
+      data->trees->move[i] -= (1 - share) * d[i];
+      d[i] *= share;
+      v[i] = kick[i] + d[i];
+    }
+  }
+  return true;
+}
+
+static void tree(const abModel* model, abData* data, int m, const double* v_solved) {
+  const abMover* mover = &model->mover[m];
+  bool touched = false;
+  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) {
+    data->v[i] = v_solved[i];
+    touched = touched || v_solved[i] != data->v_free[i];
+  }
+  ab_bounds_finish(data, m, data->v, data->trees->move);
+  abTreeMotion before;
+  if (model->integrator == AB_RK4 || !begin_drift(model, data, m, data->trees->change, &before)) {
+    move_tree(model, data, mover, 0);
+    return;
+  }
+  move_tree(model, data, mover, touched ? 0 : 0.5);
+  ab_tree_drift(model, data, m, before, touched);
 }
 
 void ab_integrate(const abModel* model, abData* data, const double* v_solved,

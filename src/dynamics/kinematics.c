@@ -76,8 +76,8 @@ static void body_inertia(const abBody* body, abData* data, int b) {
   data->inv_inertia[b] = m3_congruent_diag(&axes, inverse);
 }
 
-void ab_kinematics_bodies(const abModel* model, abData* data) {
-  for (int b = 0; b < model->nbody; b++) {
+void ab_kinematics_range(const abModel* model, abData* data, int begin, int end) {
+  for (int b = begin; b < end; b++) {
     const abBody* body = &model->body[b];
     if (b == 0) {
       data->pose[0] = pose_identity();
@@ -93,6 +93,10 @@ void ab_kinematics_bodies(const abModel* model, abData* data) {
       data->trees->link[body->joint0].point = data->com[b];
     body_inertia(body, data, b);
   }
+}
+
+void ab_kinematics_bodies(const abModel* model, abData* data) {
+  ab_kinematics_range(model, data, 0, model->nbody);
 }
 
 void ab_kinematics_geoms(const abModel* model, abData* data) {

@@ -9,6 +9,8 @@
 void ab_kinematics(const abModel* model, abData* data);
 // The same without the geoms.
 void ab_kinematics_bodies(const abModel* model, abData* data);
+// The same for the bodies [begin, end) whose parents outside are up to date.
+void ab_kinematics_range(const abModel* model, abData* data, int begin, int end);
 // The geoms alone, from an up-to-date data->pose.
 void ab_kinematics_geoms(const abModel* model, abData* data);
 

@@ -128,7 +128,7 @@ static void evaluate(const abModel* model, abData* stage, double* dq, double* dv
   for (int m = 0; m < model->nmover; m++) {
     if (!model->mover[m].jointed) continue;
     ab_tree_factor(t, m);
-    ab_tree_solve(t, m, 1, t->tau, dv);
+    ab_tree_solve(t, m, AB_LOAD_ALL, 1, t->tau, dv);
   }
 }
 

@@ -9,9 +9,9 @@
 //               f  = p + I c,   u = P - S^T f,   p_p += X^T (f + U D^-1 u)
 //   forwards:   a = X A_p,   dv = D^-1 (u - U^T a),   A = a + c + S dv.
 //
-// Everything is in units of impulse and velocity: p is `scale` times the bias wrench, c `scale`
-// times the velocity product, P the joint impulse. The sum over the tree is
-// (M + E) dv = P - scale bias. X^T moves a wrench from the link's point to its parent's.
+// Everything is in units of impulse and velocity: p is h times the bias wrench, c h times the
+// velocity product, P the joint impulse. The sum over the tree is (M + E) dv = P - h bias. X^T
+// moves a wrench from the link's point to its parent's.
 //
 // The response of a link to an impulse f on itself, omega: the parent feels X^T N^T f with
 // N = 1 - S D^-1 U^T and passes its own response down again, so that
@@ -166,19 +166,24 @@ static abTwist give_way(const abTrees* t, const abLink* link, const double* u, d
   return twist_from_array(x);
 }
 
-void ab_tree_solve(const abTrees* t, int mover, double scale, const double* impulse, double* dv) {
+void ab_tree_solve(const abTrees* t, int mover, abLoad load, double h, const double* impulse,
+                   double* dv) {
   abTreeRange range = tree_range(t->model, &t->model->mover[mover]);
-  for (int j = range.joint0; j < range.joint1; j++)
-    t->push[j] = wrench_scale(scale, t->link[j].bias);
+  for (int j = range.joint0; j < range.joint1; j++) {
+    const abLink* link = &t->link[j];
+    t->push[j] = load == AB_LOAD_NONE
+                     ? wrench_zero()
+                     : wrench_scale(h, load == AB_LOAD_ALL ? link->bias : link->inertial);
+  }
   for (int j = range.joint1 - 1; j >= range.joint0; j--) {
     const abLink* link = &t->link[j];
     abWrench f = t->push[j];
-    if (scale != 0)
-      f = wrench_add(f, inertia6_apply(&link->articulated, twist_scale(scale, link->product)));
+    if (load != AB_LOAD_NONE)
+      f = wrench_add(f, inertia6_apply(&link->articulated, twist_scale(h, link->product)));
     double x[6], *u = t->u + link->dof;
     wrench_to_array(f, x);
     for (int k = 0; k < link->ndof; k++)
-      u[k] = impulse[link->dof + k] - dot6(t->S[link->dof + k], x);
+      u[k] = (impulse ? impulse[link->dof + k] : 0) - dot6(t->S[link->dof + k], x);
     if (link->parent < 0) continue;
     f = wrench_move(pass_wrench(t, link, f, u), v3_neg(link->r));
     t->push[link->parent] = wrench_add(t->push[link->parent], f);
@@ -186,7 +191,7 @@ void ab_tree_solve(const abTrees* t, int mover, double scale, const double* impu
   for (int j = range.joint0; j < range.joint1; j++) {
     const abLink* link = &t->link[j];
     abTwist a = give_way(t, link, t->u + link->dof, dv + link->dof);
-    t->pull[j] = scale != 0 ? twist_add(a, twist_scale(scale, link->product)) : a;
+    t->pull[j] = load == AB_LOAD_NONE ? a : twist_add(a, twist_scale(h, link->product));
   }
 }
 

@@ -69,12 +69,12 @@ static void add_body(const abModel* model, const abData* data, int b) {
       link->rigid.C.m[i][j] += I->m[i][j] + m * ((i == j ? dd : 0) - a[i] * a[j]);
     }
   }
-  abVec3 load = data->applied[b].force;
-  if (body->gravity) load = v3_axpy(m, model->gravity, load);
-  abVec3 f = v3_sub(v3_scale(m, v3_cross(w, v3_cross(w, d))), load);
-  abVec3 gyro = v3_sub(v3_cross(w, m3_apply(I, w)), data->applied[b].torque);
-  link->bias.force = v3_add(link->bias.force, f);
-  link->bias.torque = v3_add(link->bias.torque, v3_add(gyro, v3_cross(d, f)));
+  abVec3 f = v3_scale(m, v3_cross(w, v3_cross(w, d))), gyro = v3_cross(w, m3_apply(I, w));
+  link->inertial.force = v3_add(link->inertial.force, f);
+  link->inertial.torque = v3_add(link->inertial.torque, v3_add(gyro, v3_cross(d, f)));
+  abWrench load = data->applied[b];
+  if (body->gravity) load.force = v3_axpy(m, model->gravity, load.force);
+  link->bias = wrench_sub(link->bias, wrench_move(load, v3_neg(d)));
 }
 
 void ab_tree_state(const abModel* model, const abData* data, const abMover* mover) {
@@ -83,7 +83,10 @@ void ab_tree_state(const abModel* model, const abData* data, const abMover* move
     abLink* link = &data->trees->link[j];
     link_motion(data->trees, link, model->joint[j].type, data->v);
     link->rigid = (abInertia6){{{{0}}}, {{{0}}}, {{{0}}}};
-    link->bias = wrench_zero();
+    link->bias = link->inertial = wrench_zero();
   }
   for (int b = mover->body0; b < mover->body0 + mover->nbody; b++) add_body(model, data, b);
+  for (int j = range.joint0; j < range.joint1; j++)
+    data->trees->link[j].bias =
+        wrench_add(data->trees->link[j].bias, data->trees->link[j].inertial);
 }

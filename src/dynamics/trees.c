@@ -40,6 +40,10 @@ static size_t place_arrays(const abModel* m, abTrees* t, char* base) {
   PLACE(S, m->nv);
   PLACE(U, m->nv);
   PLACE(tau, m->nv);
+  PLACE(inertial, m->nv);
+  PLACE(reaction, m->nv);
+  PLACE(reaction_new, m->nv);
+  PLACE(move, m->nv);
   PLACE(impulse, m->nv);
   PLACE(change, m->nv);
   PLACE(extra, nblock);

@@ -20,16 +20,17 @@ typedef struct abInertia6 {
 typedef struct abLink {
   int parent;  // joint of the parent link, -1: the link hangs on the world
   int body;
-  int ndof, dof;    // its velocities are v[dof] .. v[dof + ndof - 1]
-  int block;        // its ndof x ndof matrices start here in abTrees.extra and Dinv
-  int bound;        // first of its bounds, -1 if it has none
-  abVec3 point;     // reference point in the world
-  abVec3 r;         // from the parent's point to this one
-  abVec3 axis;      // hinge and slide, in the world
-  abMat3 R;         // ball: orientation of the link
-  abTwist twist;    // at `point`
-  abTwist product;  // acceleration at `point` that the velocities alone cause
-  abWrench bias;    // what the rigid link needs for it, less gravity and applied wrenches
+  int ndof, dof;      // its velocities are v[dof] .. v[dof + ndof - 1]
+  int block;          // its ndof x ndof matrices start here in abTrees.extra and Dinv
+  int bound;          // first of its bounds, -1 if it has none
+  abVec3 point;       // reference point in the world
+  abVec3 r;           // from the parent's point to this one
+  abVec3 axis;        // hinge and slide, in the world
+  abMat3 R;           // ball: orientation of the link
+  abTwist twist;      // at `point`
+  abTwist product;    // acceleration at `point` that the velocities alone cause
+  abWrench inertial;  // what the rigid link needs for it
+  abWrench bias;      // the same less gravity and applied wrenches
   abInertia6 rigid, articulated;
 } abLink;
 
@@ -59,11 +60,15 @@ typedef struct abTrees {
   abLink* link;
   abMat6* omega;  // change of a link's twist by an impulse on it
   // per velocity
-  double (*S)[6];   // twist of the link by a unit velocity
-  double (*U)[6];   // articulated inertia times S
-  double* tau;      // joint forces taken at the start of the step
-  double* impulse;  // scratch
-  double* change;   // scratch
+  double (*S)[6];        // twist of the link by a unit velocity
+  double (*U)[6];        // articulated inertia times S
+  double* tau;           // joint forces taken at the start of the step
+  double* inertial;      // what the bias of the velocities added to v_free
+  double* reaction;      // joint impulses of the bounds at the velocities of a solve
+  double* reaction_new;  // scratch, like those below
+  double* move;          // velocities along which the coordinates move
+  double* impulse;       // scratch
+  double* change;        // scratch
   // per block
   double* extra;  // armature and the implicit joint terms
   double* Dinv;
@@ -97,9 +102,14 @@ void ab_tree_state(const abModel* model, const abData* data, const abMover* move
 // Articulated inertias and Dinv, with `extra` and the bounds that are INSIDE on the diagonal.
 // Fills in the weights of the stiff bounds.
 void ab_tree_factor(abTrees* trees, int mover);
-// dv (all velocities of the model; those of the mover are written) by `scale` times the bias
-// wrenches and by joint impulses. One call per mover at a time.
-void ab_tree_solve(const abTrees* trees, int mover, double scale, const double* impulse,
+typedef enum abLoad {
+  AB_LOAD_NONE,      // joint impulses only
+  AB_LOAD_INERTIAL,  // and the bias of the velocities
+  AB_LOAD_ALL        // and gravity and applied wrenches
+} abLoad;
+// dv (all velocities of the model; those of the mover are written) by the load over the time h and
+// by joint impulses (NULL: none). One call per mover at a time.
+void ab_tree_solve(const abTrees* trees, int mover, abLoad load, double h, const double* impulse,
                    double* dv);
 // v += what an impulse on one link does; at the link's point.
 void ab_tree_push(const abTrees* trees, int mover, int joint, abWrench impulse, double* v);
@@ -115,6 +125,20 @@ static inline abWrench inertia6_apply(const abInertia6* I, abTwist t) {
   return (abWrench){v3_add(m3_apply(&I->A, t.lin), m3_apply(&I->B, t.ang)),
                     v3_add(m3_apply_t(&I->B, t.lin), m3_apply(&I->C, t.ang))};
 }
+
+// --- tree_drift.c
+// Kinetic energy and momentum of a mover; the angular momentum is about its centre of mass.
+typedef struct abTreeMotion {
+  double energy, mass;
+  abVec3 com;
+  abWrench momentum;
+} abTreeMotion;
+// At velocities v in the configuration of the last ab_tree_state.
+abTreeMotion ab_tree_motion(const abModel* model, const abData* data, int mover, const double* v);
+// Gives the velocities data->v at the new coordinates data->q the energy of `before`, and the
+// momentum too if the tree floats; its centre of mass then goes straight, unless it is touched.
+void ab_tree_drift(const abModel* model, abData* data, int mover, abTreeMotion before,
+                   bool touched);
 
 // --- joint_force.c
 // Axis times angle (at most pi) of a unit quaternion.
@@ -134,7 +158,8 @@ void ab_bounds_begin(const abModel* model, abData* data, int mover);
 // v = base + dv by the bounds' impulses and, if smooth, by tau and bias over h. Leaves the mover
 // factored for the response.
 void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, double* v);
-// After contact: takes back what a bound gave beyond its range.
-void ab_bounds_release(abData* data, int mover, double* v);
+// After contact: takes back what a bound gave beyond its range, and the speed with which limits
+// return; move: the velocities with that speed, along which the coordinates are to move.
+void ab_bounds_finish(abData* data, int mover, double* v, double* move);
 
 #endif

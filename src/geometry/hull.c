@@ -47,16 +47,16 @@ static double farthest(const abCloud* c, const abVec3* base, int k, abVec3* out)
   return best;
 }
 
-static abStatus check_solid(const abCloud* c, abError* error) {
+static abStatus check_solid(const abCloud* c, double flat, abError* error) {
   abVec3 base[4] = {v3(c->scaled[0], c->scaled[1], c->scaled[2])};
   static const char* const what[3] = {"all points coincide", "all points lie on one line",
                                       "all points lie in one plane"};
   for (int k = 1; k <= 3; k++)
-    if (!(farthest(c, base, k, &base[k]) > AB_FLAT))
+    if (!(farthest(c, base, k, &base[k]) > flat))
       return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
-                     "%s (to one part in a million): the hull encloses no volume; give the mesh "
+                     "%s (to %g of their extent): the hull encloses no volume; give the mesh "
                      "thickness",
-                     what[k - 1]);
+                     what[k - 1], flat);
   return AB_OK;
 }
 
@@ -86,7 +86,7 @@ static abStatus scale_points(abCloud* c, abError* error) {
   return AB_OK;
 }
 
-static abStatus gather(int n, const abVec3* point, abCloud* c, abError* error) {
+static abStatus gather(int n, const abVec3* point, double flat, abCloud* c, abError* error) {
   if (n < 4)
     return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
                    "%d points have no convex hull with a volume: give at least 4", n);
@@ -103,7 +103,7 @@ static abStatus gather(int n, const abVec3* point, abCloud* c, abError* error) {
   for (int i = 0; i < n; i++)
     if (i == 0 || compare_points(&c->point[i], &c->point[c->n - 1])) c->point[c->n++] = c->point[i];
   abStatus status = scale_points(c, error);
-  return status ? status : check_solid(c, error);
+  return status ? status : check_solid(c, flat, error);
 }
 
 // --- facets by qhull ---
@@ -244,8 +244,8 @@ static abPolyhedron* build_sorted(const abCloud* c, abFaces* f, abError* error) 
   return poly;
 }
 
-// One closed surface in which no vertex stands out of a face it belongs to by more than the data's
-// flatness.
+// One closed surface in which no vertex stands off the plane of a face it belongs to by more than
+// the data's flatness.
 static bool is_sound(const abCloud* c, const abPolyhedron* p, double flat) {
   if (p->nvert - p->nedge + p->nface != 2 || !(p->volume > 0)) return false;
   // n . v - d itself is only known to the rounding of the vertices' distance from the origin.
@@ -259,16 +259,33 @@ static bool is_sound(const abCloud* c, const abPolyhedron* p, double flat) {
 }
 
 abPolyhedron* ab_polyhedron_hull(int n, const abVec3* point, abError* error) {
+  return ab_polyhedron_hull_flat(n, point, AB_FLAT, error);
+}
+
+// The tolerance asked for; if that leaves slivers whose planes are all rounding, the next larger
+// ones that files are held to; if it makes too much into one face, smaller ones.
+static int list_tolerances(double flat, double out[16]) {
+  int n = 0;
+  out[n++] = flat;
+  for (double t = 1e-13; t < 2 * AB_FLAT && n < 14; t *= 10)
+    if (t > flat) out[n++] = t;
+  out[n++] = 1e-3 * flat;
+  out[n++] = 0;
+  return n;
+}
+
+abPolyhedron* ab_polyhedron_hull_flat(int n, const abVec3* point, double flat, abError* error) {
   abCloud cloud = {0};
   abFaces facet = {0};
   abPolyhedron* poly = NULL;
-  if (!gather(n, point, &cloud, error) && !find_facets(&cloud, &facet, error)) {
-    static const double flat[3] = {AB_FLAT, 1e-3 * AB_FLAT, 0};
-    for (int i = 0; i < 3 && !poly; i++) {
+  if (!gather(n, point, flat, &cloud, error) && !find_facets(&cloud, &facet, error)) {
+    double tolerance[16];
+    int ntry = list_tolerances(flat, tolerance);
+    for (int i = 0; i < ntry && !poly; i++) {
       abFaces merged = {0};
-      if (ab_merge_facets(&cloud, &facet, flat[i], &merged))
+      if (ab_merge_facets(&cloud, &facet, tolerance[i], &merged))
         poly = build_sorted(&cloud, &merged, error);
-      if (poly && !is_sound(&cloud, poly, flat[i])) {
+      if (poly && !is_sound(&cloud, poly, tolerance[i])) {
         ab_polyhedron_free(poly);
         poly = NULL;
       }

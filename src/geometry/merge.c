@@ -3,9 +3,10 @@
 //      edges, all facets whose vertices lie within the tolerance of the SEED's plane (not of the
 //      last neighbour's: a finely divided round surface does not flow together);
 //   2. a face's boundary are the edges with another face behind them;
-//   3. a vertex on fewer than three faces is no corner and is left out.
-// If some face's boundary is then not one loop (points scattered at just the tolerance's size can
-// do that), a smaller tolerance is tried, at last none at all.
+//   3. a vertex on fewer than three faces is no corner and is left out, likewise a face that has
+//      fewer than three corners then (a sliver along an edge), until nothing changes.
+// A face's boundary may then fail to be one loop: points scattered at just the tolerance's size can
+// do that. The caller tries another tolerance.
 #include "geometry/merge.h"
 
 #include <stdlib.h>
@@ -179,20 +180,25 @@ static bool trace_boundaries(const abCloud* c, const abFaces* f, Merge* m, int n
   return true;
 }
 
-// Leaves out the vertices with fewer than three faces.
-static bool keep_corners(const abCloud* c, Merge* m, abFaces* out) {
+// One round of leaving out the vertices with fewer than three faces, and the faces that are left
+// with fewer than three vertices: slivers along an edge, whose two sides then meet. True if
+// anything went.
+static bool drop_once(const abCloud* c, Merge* m, abFaces* out) {
   memset(m->nface, 0, (size_t)c->n * sizeof(int));
   for (int i = 0; i < out->nloop; i++) m->nface[out->loop[i]]++;
-  int at = 0, from = 0;
+  int at = 0, from = 0, kept = 0, before = out->nloop;
   for (int k = 0; k < out->n; k++) {
     int end = out->start[k + 1], begin = at;
     for (; from < end; from++)
       if (m->nface[out->loop[from]] >= 3) out->loop[at++] = out->loop[from];
-    out->start[k] = begin;
-    if (at - begin < 3) return false;
+    if (at - begin < 3)
+      at = begin;
+    else
+      out->start[kept++] = begin;
   }
-  out->start[out->n] = out->nloop = at;
-  return true;
+  out->n = kept;
+  out->start[kept] = out->nloop = at;
+  return at < before;
 }
 
 bool ab_merge_facets(const abCloud* c, const abFaces* f, double flat, abFaces* out) {
@@ -219,7 +225,9 @@ bool ab_merge_facets(const abCloud* c, const abFaces* f, double flat, abFaces* o
           v3_norm(ab_loop_normal(c, f->loop + f->start[i], f->start[i + 1] - f->start[i], NULL));
     sort_by_area(f->n, m.area, m.order);
     int ngroup = group_facets(c, f, &m, flat);
-    good = trace_boundaries(c, f, &m, ngroup, out) && keep_corners(c, &m, out);
+    good = trace_boundaries(c, f, &m, ngroup, out);
+    while (good && drop_once(c, &m, out)) continue;
+    good = good && out->n >= 4;
   }
   ab_free(block);
   return good;

@@ -18,6 +18,9 @@
 // result does not depend on the order of the points: vertices are sorted by x, y, z, each face
 // begins with its smallest vertex, faces and edges are sorted by their vertices.
 abPolyhedron* ab_polyhedron_hull(int n, const abVec3* point, abError* error);
+// The same for points known better than files know them: only what is flat to the fraction `flat`
+// of the size counts as flat (0: what double rounding cannot tell apart).
+abPolyhedron* ab_polyhedron_hull_flat(int n, const abVec3* point, double flat, abError* error);
 // The box of these half lengths, in the order ab_polyhedron_hull gives its corners.
 abPolyhedron* ab_polyhedron_box(abVec3 half);
 // Given faces: face f is loop[face_start[f]] .. loop[face_start[f + 1] - 1], counter-clockwise seen

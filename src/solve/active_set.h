@@ -19,9 +19,8 @@ typedef struct abActiveSet {
   double* s;      // its dual direction
   double* slack;  // A x - b
   int* active;    // active rows in the order of the columns of R
-  double*
-      sign;  // per active row: the sign of its normal (equalities are approached from either side)
-  int* state;  // per row: 1 if active, 2 if redundant
+  double* sign;   // per active row: the side it was approached from, 1 but for equalities
+  int* state;     // per row: 1 if active, 2 if redundant
   double* gradient;
   double reach;  // the largest |x| since x was last refined
   int size;      // number of active rows

@@ -21,8 +21,9 @@
 //
 // Rows and columns of M may be scaled separately (w and z each have their own units) and the path
 // does not change but for the choice of d; we balance M (dense.c), divide q by its largest entry
-// and take d = 1, i.e. 1/row factor in the caller's units (another d if that path is too long). The
-// basis found is solved again from the data by LU when the dictionary has lost digits.
+// and take d = 1, i.e. 1/row factor in the caller's units (another d if that path is too long, ends
+// on a ray or loses digits). Where the dictionary has lost digits, the basis
+// is solved again from the data and corrected by principal pivoting (see finish).
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -47,7 +48,7 @@ typedef struct Lemke {
 
 // Allowances on the balanced problem.
 static const double pivot_least = 1e-11;  // of the entering column relative to its largest entry
-static const double tie_slack = 1e-12;    // two ratios nearer than this are equal
+static const double tie_slack = 1e-13;    // two ratios nearer than this are equal
 
 static size_t layout(Lemke* s, int n, void* workspace) {
   abCarve k = {(char*)workspace, 0};
@@ -232,56 +233,84 @@ static bool resolve(Lemke* s, const abLcpDef* def) {
   if (!ab_dense_lu(k, s->t, s->tie, DBL_EPSILON)) return false;
   ab_dense_lu_solve(k, s->t, s->tie, s->rhs);
   memset(s->z, 0, (size_t)n * sizeof(double));
-  for (int i = 0; i < k; i++) s->z[active[i]] = larger(s->rhs[i], 0);
+  for (int i = 0; i < k; i++) s->z[active[i]] = s->rhs[i];
   return true;
 }
 
-// Reads z from the last dictionary; solves again where digits were lost, and keeps the better of
-// the two.
+// The first index at which the basis just solved is infeasible, or -1: z below 0 in the basis, w
+// below 0 outside. s->w must belong to s->z.
+static int first_infeasible(const Lemke* s) {
+  double size = larger(1, ab_dense_max(s->z, (size_t)s->n));
+  for (int i = 0; i < s->n; i++)
+    if ((s->place[i] >= 0 ? s->z[i] : s->w[i]) < -tie_slack * size) return i;
+  return -1;
+}
+
+// Reads z from the last dictionary. Where digits were lost the basis is solved again from the data,
+// and if the loss has made it a wrong basis, corrected by principal pivoting with the least index
+// (Murty 1974), which ends at the solution for any matrix with positive principal minors. The best
+// point is kept.
 static void finish(Lemke* s, const abLcpDef* def, abSolveResult* result) {
   int n = s->n;
+  size_t bytes = (size_t)n * sizeof(double);
   for (int j = 0; j < n; j++) s->z[j] = s->place[j] >= 0 ? larger(s->rhs[s->place[j]], 0) : 0;
   result->residual = measure(s, def);
   // n roundings of a well conditioned dictionary stay below this; more means lost digits.
-  if (result->status != AB_SOLVE_OK || result->residual <= 4 * n * DBL_EPSILON) return;
-  memcpy(s->kept, s->z, (size_t)n * sizeof(double));
-  if (resolve(s, def)) {
+  double good = 4 * n * DBL_EPSILON;
+  if (result->status != AB_SOLVE_OK || result->residual <= good) return;
+  memcpy(s->kept, s->z, bytes);
+  for (int step = 0; step < 4 * n && result->residual > good && resolve(s, def); step++) {
+    measure(s, def);
+    int wrong = first_infeasible(s);
+    for (int j = 0; j < n; j++) s->z[j] = larger(s->z[j], 0);
     double residual = measure(s, def);
-    if (residual < result->residual) {
-      result->residual = residual;
-      return;
-    }
+    if (residual < result->residual) result->residual = residual, memcpy(s->kept, s->z, bytes);
+    if (wrong < 0) break;
+    s->place[wrong] = s->place[wrong] >= 0 ? -1 : 0;  // only its sign is read from here on
   }
-  memcpy(s->z, s->kept, (size_t)n * sizeof(double));
+  memcpy(s->z, s->kept, bytes);
   result->residual = measure(s, def);
 }
 
-abSolveResult ab_lcp(const abLcpDef* def, double* z, double* w, void* workspace) {
-  abSolveResult result = {AB_SOLVE_INPUT, 0, INFINITY, INFINITY};
-  int n = def->n;
-  Lemke s;
-  if (n < 0) return result;
-  layout(&s, n, workspace);
-  bool good = ab_dense_finite(def->m, (size_t)n * (size_t)n) &&
-              ab_dense_finite(def->q, (size_t)n) && isfinite(def->regularisation);
-  memset(z, 0, (size_t)n * sizeof(double));
-  if (w) memset(w, 0, (size_t)n * sizeof(double));
-  if (!good) return result;
-  result.status = AB_SOLVE_ITERATIONS;
-  for (int attempt = 0; attempt < 3 && result.status == AB_SOLVE_ITERATIONS; attempt++) {
-    load(&s, def, attempt);
-    result.status = follow_path(&s, def, &result.iterations);
-  }
-  finish(&s, def, &result);
-  result.value = 0;
-  for (int i = 0; i < n; i++) {
-    z[i] = s.z[i] > 0 ? smaller(s.z[i] * s.col[i] * s.qsize, DBL_MAX) : 0;
-    double slack = larger(-DBL_MAX, smaller(s.w[i] * s.qsize / s.row[i], DBL_MAX));
+// z, w and z . w in the caller's units.
+static double write(const Lemke* s, double* z, double* w) {
+  double product = 0;
+  for (int i = 0; i < s->n; i++) {
+    z[i] = s->z[i] > 0 ? smaller(s->z[i] * s->col[i] * s->qsize, DBL_MAX) : 0;
+    double slack = larger(-DBL_MAX, smaller(s->w[i] * s->qsize / s->row[i], DBL_MAX));
     if (w) w[i] = slack;
-    result.value += z[i] * slack;
+    product += z[i] * slack;
   }
-  if (result.status == AB_SOLVE_OK &&
-      !(result.residual <= (def->tolerance > 0 ? def->tolerance : 1e-9)))
-    result.status = AB_SOLVE_NUMERIC;
-  return result;
+  return product;
+}
+
+static bool acceptable(const abLcpDef* def) {
+  size_t n = (size_t)def->n;
+  return def->n >= 0 && ab_dense_finite(def->m, n * n) && ab_dense_finite(def->q, n) &&
+         isfinite(def->regularisation);
+}
+
+abSolveResult ab_lcp(const abLcpDef* def, double* z, double* w, void* workspace) {
+  abSolveResult best = {AB_SOLVE_INPUT, 0, INFINITY, INFINITY}, now = best;
+  double tolerance = def->tolerance > 0 ? def->tolerance : 1e-9;
+  Lemke s;
+  if (def->n > 0) memset(z, 0, (size_t)def->n * sizeof(double));
+  if (def->n > 0 && w) memset(w, 0, (size_t)def->n * sizeof(double));
+  if (!acceptable(def)) return best;
+  layout(&s, def->n, workspace);
+  for (int attempt = 0; attempt < 3; attempt++) {
+    load(&s, def, attempt);
+    now.status = follow_path(&s, def, &now.iterations);
+    finish(&s, def, &now);
+    if (now.status == AB_SOLVE_OK && !(now.residual <= tolerance)) now.status = AB_SOLVE_NUMERIC;
+    bool better = now.status == AB_SOLVE_OK
+                      ? best.status != AB_SOLVE_OK || now.residual < best.residual
+                      : attempt == 0;
+    if (better) best = now, best.value = write(&s, z, w);
+    // Far below the tolerance the basis is right; near it, rounding has chosen a wrong one.
+    if (best.status == AB_SOLVE_OK && best.residual <= 1e-3 * tolerance) break;
+    if (best.status == AB_SOLVE_RAY && attempt > 0) break;
+  }
+  best.iterations = now.iterations;
+  return best;
 }

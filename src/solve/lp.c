@@ -53,8 +53,7 @@ typedef struct Simplex {
 // Allowances on the balanced problem, whose entries are at most about 1.
 static const double pivot_least = 1e-9;   // of u, relative to its largest entry: smaller is noise
 static const double ratio_slack = 1e-12;  // how far below 0 a basic may fall for a better pivot
-static const double cost_least =
-    1e-12;                          // of a reduced cost relative to c and y: smaller is rounding
+static const double cost_least = 1e-12;   // of a reduced cost, relative to c and y
 static const double exact = 1e-13;  // error of B x = b that mere rounding of one solve explains
 
 static size_t layout(Simplex* s, int m, int n, void* workspace) {

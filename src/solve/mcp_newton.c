@@ -3,8 +3,9 @@
 //
 //     phi(a, b) = a + b - sqrt(a^2 + b^2)      is 0 iff a >= 0, b >= 0, a b = 0.
 // Per component: G = 0 without bounds; phi(y - l, G) with a lower one; -phi(u - y, -G) with an
-// upper one; phi(y - l, -phi(u - y, -G)) with both (Billups 1995), the smooth counterpart of y -
-// clamp(y - G) = min(y - l, max(y - u, G)). The system Phi(y) = 0 is semismooth: with V =
+// upper one; phi(y - l, -phi(u - y, -G)) with both (Billups 1995), the smooth counterpart of
+//     y - clamp(y - G) = min(y - l, max(y - u, G)).
+// The system Phi(y) = 0 is semismooth: with V =
 // diag(dPhi_i/dy_i) + diag(dPhi_i/dG_i) G'(y), steps V d = -Phi converge quadratically near a
 // regular solution, and the merit function Psi = |Phi|^2 / 2 is continuously differentiable with
 // gradient V^T Phi (De Luca, Facchinei & Kanzow 1996), so a line search on Psi makes the method

@@ -14,8 +14,8 @@
 // The factorisation A_P = Q R (Q: orthonormal columns, R: upper triangular) is updated, never
 // redone: a column is appended by Gram-Schmidt applied twice (once is not enough to keep Q
 // orthogonal to rounding), removed by Givens rotations; y = Q^T b and r = b - Q y follow in
-// O(nrow). An outer iteration costs nrow * ncol for the slopes and O(nrow |P|) for the rest, |P| <=
-// nrow.
+// O(nrow). An outer iteration costs nrow * ncol for the slopes and O(nrow |P|) for the rest;
+// |P| <= nrow.
 //
 // Departures from the book: QR updates; an initial P; a column is refused for this round when its
 // part orthogonal to Q drowns in rounding or when it would not grow (both are rounding effects); if

@@ -13,8 +13,8 @@
 // whose limit is a solution of the unregularised problem; the error falls by delta / (delta +
 // lambda) per step for an eigenvalue lambda of H on the face of the solution, and where lambda = 0
 // one step goes to the border of the feasible set. So delta does not change the answer; it picks
-// one of several (near the one of least norm). If the iterates run away along a direction p with H
-// p = 0, A p >= 0, g . p < 0, the problem is unbounded.
+// one of several (near the one of least norm). If the iterates run away along a direction p with
+// H p = 0, A p >= 0, g . p < 0, the problem is unbounded.
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -179,6 +179,22 @@ static void lattice_hull_has_only_its_corners(void** state) {
   ab_polyhedron_free(p);
 }
 
+// A prism over a square with one corner raised by 1e-8: to files flat, to the exact hull not.
+static void exact_hull_keeps_what_files_cannot_tell(void** state) {
+  (void)state;
+  abVec3 point[8];
+  box_points(v3(0.5, 0.5, 0.5), point);
+  point[7].z += 1e-8;
+  abPolyhedron* a = ab_polyhedron_hull(8, point, NULL);
+  abPolyhedron* b = ab_polyhedron_hull_flat(8, point, 0, NULL);
+  assert_int_equal(a->nface, 6);
+  assert_int_equal(b->nface, 7);  // the top is two triangles
+  // the corner's tetrahedron: base of area 1/2 below it
+  check_near(b->volume, 1 + 1e-8 / 3, 1e-15);
+  ab_polyhedron_free(a);
+  ab_polyhedron_free(b);
+}
+
 static void finely_divided_sphere_keeps_its_facets(void** state) {
   (void)state;
   enum { N = 4000 };
@@ -356,6 +372,7 @@ int main(void) {
       cmocka_unit_test(turned_box_in_single_precision_has_six_faces),
       cmocka_unit_test(random_hulls_are_consistent_at_every_scale),
       cmocka_unit_test(lattice_hull_has_only_its_corners),
+      cmocka_unit_test(exact_hull_keeps_what_files_cannot_tell),
       cmocka_unit_test(finely_divided_sphere_keeps_its_facets),
       cmocka_unit_test(points_without_volume_are_refused_with_the_reason),
       cmocka_unit_test(thin_plates_and_needles_have_hulls),

@@ -227,6 +227,48 @@ static void redundant_supports_carry_the_weight_together(void** state) {
     }
 }
 
+// A body of random inertia slides on up to 16 corners of a polygon, some of them double, some
+// polygons flattened to a line: M = N Phi A has rank 3 at most and is not symmetric, with friction
+// 0.4.
+static void fill_sliding(Random* r, Case* c) {
+  double mass = ten_to(r, 3), size = ten_to(r, 2), flat = random_below(r, 10) ? 0.7 : 1e-14;
+  abVec3 arm[16], slip[16], inertia, v = random_vec(r, 1), w = v3_scale(1 / size, random_vec(r, 1));
+  inertia.x = mass * size * size * random_uniform(r, 0.1, 0.5);
+  inertia.y = mass * size * size * random_uniform(r, 0.1, 0.5);
+  inertia.z = mass * size * size * random_uniform(r, 0.1, 0.5);
+  abVec3 centre = v3_scale(
+      size, v3(0.3 * random_normal(r), 0.3 * random_normal(r), random_uniform(r, 0.05, 1)));
+  c->n = 3 + random_below(r, 14);
+  v.z = -fabs(v.z);
+  for (int i = 0; i < c->n; i++) {
+    double turn = 6.283185307179586 * i / c->n;
+    arm[i] = v3_sub(v3(size * cos(turn), flat * size * sin(turn), 0), centre);
+    if (i > 0 && random_below(r, 5) == 0) arm[i] = arm[i - 1];
+    slip[i] = v3_add(v, v3_cross(w, arm[i]));
+    c->q[i] = slip[i].z;
+  }
+  for (int j = 0; j < c->n; j++) {
+    double speed = hypot(slip[j].x, slip[j].y);
+    abVec3 force = v3(-0.4 * slip[j].x / speed, -0.4 * slip[j].y / speed, 1),
+           t = v3_cross(arm[j], force);
+    abVec3 spin = v3(t.x / inertia.x, t.y / inertia.y, t.z / inertia.z);
+    for (int i = 0; i < c->n; i++) c->m[i * c->n + j] = 1 / mass + v3_cross(spin, arm[i]).z;
+  }
+}
+
+static void sliding_contacts_are_solved_to_rounding(void** state) {
+  (void)state;
+  Random r = {7};
+  for (int trial = 0; trial < 6000; trial++) {
+    static Case c;
+    fill_sliding(&r, &c);
+    c.regularisation = trial % 3 == 0 ? 0 : trial % 3 == 1 ? 1e-9 : 1e-6;
+    abSolveResult result = solve(&c);
+    assert_int_equal(result.status, AB_SOLVE_OK);
+    check_below(result.residual, 1e-12);
+  }
+}
+
 // Copositive but indefinite, and the general case: whatever is returned as solved is a solution.
 static void arbitrary_matrices_never_give_a_false_solution(void** state) {
   (void)state;
@@ -278,6 +320,7 @@ int main(void) {
       cmocka_unit_test(units_of_each_variable_do_not_matter),
       cmocka_unit_test(murtys_problems_and_ties_are_solved),
       cmocka_unit_test(redundant_supports_carry_the_weight_together),
+      cmocka_unit_test(sliding_contacts_are_solved_to_rounding),
       cmocka_unit_test(arbitrary_matrices_never_give_a_false_solution),
       cmocka_unit_test(junk_gives_a_status),
   };

@@ -220,6 +220,45 @@ static void a_warm_start_gives_the_same_answer_in_fewer_steps(void** state) {
   assert_true(4 * near < cold);
 }
 
+// Wrenches near the border of a friction cone with repeated corners: the simplex method's answer
+// and a vanishing distance are the same statement.
+static void membership_agrees_with_the_simplex_method(void** state) {
+  (void)state;
+  Random r = {8};
+  int inside = 0, outside = 0;
+  for (int trial = 0; trial < 3000; trial++) {
+    static Case c;
+    int nvertex = 3 + random_below(&r, 6);
+    c.m = 6, c.n = 8 * nvertex;
+    fill_cone(c.a, nvertex, 8, 1, 0.5);
+    if (nvertex > 4) memcpy(c.a + 48, c.a, 48 * sizeof(double));
+    memset(c.b, 0, sizeof c.b);
+    for (int k = 0; k < 1 + trial % 7; k++) {  // a face of the cone, of dimension up to 7
+      int j = random_below(&r, c.n);
+      double load = random_uniform(&r, 0, 1);
+      for (int i = 0; i < 6; i++) c.b[i] += load * c.a[6 * j + i];
+    }
+    double off = trial % 3 == 0 ? 0 : pow(10, -random_below(&r, 6));
+    for (int i = 0; i < 6; i++) c.b[i] += off * random_normal(&r);
+    double size = vector_norm(c.b, 6);
+    abSolveResult distance = solve(&c, false);
+    abLpDef lp = {.nrow = 6, .ncol = c.n, .a = c.a, .b = c.b};
+    void* workspace = junk_memory(ab_lp_workspace(6, c.n));
+    abSolveResult feasible = ab_lp_feasible(&lp, c.x, NULL, workspace);
+    free(workspace);
+    assert_int_equal(distance.status, AB_SOLVE_OK);
+    if (feasible.status == AB_SOLVE_OK) {
+      inside++;
+      check_below(distance.value, 1e-8 * size);
+    } else {
+      outside++;
+      assert_int_equal(feasible.status, AB_SOLVE_INFEASIBLE);
+      assert_true(distance.value > 1e-11 * size);
+    }
+  }
+  assert_true(inside > 500 && outside > 500);
+}
+
 static void junk_is_refused_and_nothing_is_solved_by_zero(void** state) {
   (void)state;
   static Case c = {.m = 3, .n = 4};
@@ -269,6 +308,7 @@ int main(void) {
       cmocka_unit_test(columns_in_other_units_give_the_same_point),
       cmocka_unit_test(nearly_dependent_columns_are_handled),
       cmocka_unit_test(a_warm_start_gives_the_same_answer_in_fewer_steps),
+      cmocka_unit_test(membership_agrees_with_the_simplex_method),
       cmocka_unit_test(junk_is_refused_and_nothing_is_solved_by_zero),
       cmocka_unit_test(extreme_magnitudes_give_a_status),
   };
