@@ -194,7 +194,9 @@ int main(int argc, char** argv) {
   double seconds = argc > 1 && strcmp(argv[1], "--short") == 0 ? 0.01 : 0.1;
   static const int links[] = {5, 10, 20, 40, 80, 160, 320}, narm[] = {1, 2, 4, 8, 16, 32};
   Scene s;
-  printf("Chain of hinges; microseconds per step (Euler), nanoseconds per link, MuJoCo's step, ratio\n");
+  printf(
+      "Chain of hinges; microseconds per step (Euler), nanoseconds per link, MuJoCo's step, "
+      "ratio\n");
   printf("  %5s %10s %10s %12s %10s\n", "links", "abut us", "ns/link", "MuJoCo us", "ratio");
   for (int i = 0; i < 7; i++) {
     chain(&s, links[i]);

@@ -9,8 +9,8 @@ Tumble tumble_dart(void) {
   auto skeleton = dart::dynamics::Skeleton::create("body");
   auto pair = skeleton->createJointAndBodyNodePair<dart::dynamics::FreeJoint>();
   auto body = pair.second;
-  body->setInertia(dart::dynamics::Inertia(1, Eigen::Vector3d::Zero(),
-                                           Eigen::Vector3d(1, 2, 3).asDiagonal()));
+  body->setInertia(
+      dart::dynamics::Inertia(1, Eigen::Vector3d::Zero(), Eigen::Vector3d(1, 2, 3).asDiagonal()));
   auto world = dart::simulation::World::create();
   world->setGravity(Eigen::Vector3d::Zero());
   world->setTimeStep(TUMBLE_STEP);

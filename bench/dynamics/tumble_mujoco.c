@@ -7,11 +7,12 @@
 Tumble tumble_mujoco(const char* integrator) {
   char xml[512], error[256];
   TumbleMeter meter = {0};
-  int length = snprintf(
-      xml, sizeof xml,
-      "<mujoco><option timestep='%g' gravity='0 0 0' integrator='%s'/><worldbody><body>"
-      "<freejoint/><inertial pos='0 0 0' mass='1' diaginertia='1 2 3'/></body></worldbody></mujoco>",
-      TUMBLE_STEP, integrator);
+  int length =
+      snprintf(xml, sizeof xml,
+               "<mujoco><option timestep='%g' gravity='0 0 0' integrator='%s'/><worldbody><body>"
+               "<freejoint/><inertial pos='0 0 0' mass='1' diaginertia='1 2 "
+               "3'/></body></worldbody></mujoco>",
+               TUMBLE_STEP, integrator);
   mjVFS* vfs = mju_malloc(sizeof(mjVFS));
   mj_defaultVFS(vfs);
   mj_makeEmptyFileVFS(vfs, "tumble.xml", length);

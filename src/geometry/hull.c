@@ -132,18 +132,23 @@ static bool allocate_facets(qhT* qh, abFaces* out) {
 static void copy_facets(qhT* qh, const abCloud* c, abFaces* out) {
   facetT* facet;
   vertexT *vertex, **vertexp;
+  double turn = 0;
   FORALLfacets {
     setT* vertices = qh_facet3vertex(qh, facet);
     int* loop = out->loop + out->nloop;
     int n = 0;
     FOREACHvertex_(vertices) loop[n++] = qh_pointid(qh, vertex->point);
     qh_settempfree(qh, &vertices);
-    const double* fn = facet->normal;
-    if (v3_dot(ab_loop_normal(c, loop, n, NULL), v3(fn[0], fn[1], fn[2])) < 0) reverse(loop, n);
+    const double* normal = facet->normal;
+    turn += v3_dot(ab_loop_normal(c, loop, n, NULL), v3(normal[0], normal[1], normal[2]));
     out->start[out->n++] = out->nloop;
     out->nloop += n;
   }
   out->start[out->n] = out->nloop;
+  // qhull turns all loops alike; which way is settled by the large ones, for a sliver's own normal
+  // may be all rounding.
+  for (int k = 0; turn < 0 && k < out->n; k++)
+    reverse(out->loop + out->start[k], out->start[k + 1] - out->start[k]);
 }
 
 // qhull jumps out of its functions when it meets an internal error.
@@ -154,7 +159,7 @@ static int read_facets(qhT* qh, const abCloud* c, abFaces* out) {
     if (allocate_facets(qh, out)) copy_facets(qh, c, out);
   }
   qh->NOerrexit = True;
-  return jumped || !out->start || !out->loop;
+  return jumped ? jumped : out->start && out->loop ? 0 : qh_ERRmem;
 }
 
 static abStatus find_facets(const abCloud* c, abFaces* out, abError* error) {
@@ -176,9 +181,12 @@ static abStatus find_facets(const abCloud* c, abFaces* out, abError* error) {
   qh_memfreeshort(qh, &left, &total);
   ab_free(qh);
   fclose(sink);
-  if (!failed) return AB_OK;
-  return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
-                 "no convex hull could be computed from the %d points", c->n);
+  if (failed == qh_ERRmem)
+    return ab_fail(error, AB_ERROR_MEMORY, NULL, 0, "no memory for the hull of %d points", c->n);
+  if (failed)
+    return ab_fail(error, AB_ERROR_SCENE, NULL, 0,
+                   "no convex hull could be computed from the %d points", c->n);
+  return AB_OK;
 }
 
 // --- the result ---
@@ -274,6 +282,24 @@ static int list_tolerances(double flat, double out[16]) {
   return n;
 }
 
+// The polyhedron of the facets merged with one tolerance, NULL with the reason in *status.
+static abPolyhedron* try_tolerance(const abCloud* c, const abFaces* facet, double flat,
+                                   abStatus* status) {
+  abFaces merged = {0};
+  abError error = {0};
+  abPolyhedron* poly = NULL;
+  *status = ab_merge_facets(c, facet, flat, &merged);
+  if (!*status) {
+    poly = build_sorted(c, &merged, &error);
+    *status = error.code;
+  }
+  free_faces(&merged);
+  if (!poly || is_sound(c, poly, flat)) return poly;
+  *status = AB_ERROR_NUMERIC;
+  ab_polyhedron_free(poly);
+  return NULL;
+}
+
 abPolyhedron* ab_polyhedron_hull_flat(int n, const abVec3* point, double flat, abError* error) {
   abCloud cloud = {0};
   abFaces facet = {0};
@@ -281,17 +307,12 @@ abPolyhedron* ab_polyhedron_hull_flat(int n, const abVec3* point, double flat, a
   if (!gather(n, point, flat, &cloud, error) && !find_facets(&cloud, &facet, error)) {
     double tolerance[16];
     int ntry = list_tolerances(flat, tolerance);
-    for (int i = 0; i < ntry && !poly; i++) {
-      abFaces merged = {0};
-      if (ab_merge_facets(&cloud, &facet, tolerance[i], &merged))
-        poly = build_sorted(&cloud, &merged, error);
-      if (poly && !is_sound(&cloud, poly, tolerance[i])) {
-        ab_polyhedron_free(poly);
-        poly = NULL;
-      }
-      free_faces(&merged);
-    }
-    if (!poly)
+    abStatus status = AB_OK;
+    for (int i = 0; i < ntry && !poly && status != AB_ERROR_MEMORY; i++)
+      poly = try_tolerance(&cloud, &facet, tolerance[i], &status);
+    if (!poly && status == AB_ERROR_MEMORY)
+      ab_fail(error, status, NULL, 0, "no memory for the hull of %d points", n);
+    else if (!poly)
       ab_fail(error, AB_ERROR_SCENE, NULL, 0, "the hull of the %d points does not close", n);
   }
   ab_free(cloud.point);

@@ -57,9 +57,9 @@ static int next_entry(const abFaces* f, int facet, int entry) {
   return entry + 1 < f->start[facet + 1] ? entry + 1 : f->start[facet];
 }
 
-static bool find_neighbours(const abFaces* f, int* neighbour) {
+static abStatus find_neighbours(const abFaces* f, int* neighbour) {
   Side* side = ab_alloc((size_t)f->nloop * sizeof *side);
-  if (!side) return false;
+  if (!side) return AB_ERROR_MEMORY;
   for (int k = 0; k < f->n; k++)
     for (int i = f->start[k]; i < f->start[k + 1]; i++) {
       int a = f->loop[i], b = f->loop[next_entry(f, k, i)];
@@ -73,7 +73,7 @@ static bool find_neighbours(const abFaces* f, int* neighbour) {
     neighbour[side[i + 1].entry] = side[i].facet;
   }
   ab_free(side);
-  return closed;
+  return closed ? AB_OK : AB_ERROR_NUMERIC;
 }
 
 // Facets by falling area; a heap sort, for it needs the areas beside the indices.
@@ -201,14 +201,14 @@ static bool drop_once(const abCloud* c, Merge* m, abFaces* out) {
   return at < before;
 }
 
-bool ab_merge_facets(const abCloud* c, const abFaces* f, double flat, abFaces* out) {
+abStatus ab_merge_facets(const abCloud* c, const abFaces* f, double flat, abFaces* out) {
   size_t nint = (size_t)f->nloop + 3 * (size_t)(f->n + 1) + 3 * (size_t)c->n;
   int* block = ab_alloc(nint * sizeof(int) + (size_t)f->n * sizeof(double) + sizeof(double));
   out->start = ab_alloc((size_t)(f->n + 1) * sizeof(int));
   out->loop = ab_alloc((size_t)(f->nloop + 1) * sizeof(int));
   if (!block || !out->start || !out->loop) {
     ab_free(block);
-    return false;
+    return AB_ERROR_MEMORY;
   }
   Merge m = {.area = (double*)(void*)block};
   m.neighbour = (int*)(void*)(m.area + f->n);
@@ -218,17 +218,17 @@ bool ab_merge_facets(const abCloud* c, const abFaces* f, double flat, abFaces* o
   m.slot = m.stack + f->n + 1;
   m.owner = m.slot + c->n;
   m.nface = m.owner + c->n;
-  bool good = find_neighbours(f, m.neighbour);
-  if (good) {
+  abStatus status = find_neighbours(f, m.neighbour);
+  if (!status) {
     for (int i = 0; i < f->n; i++)
       m.area[i] =
           v3_norm(ab_loop_normal(c, f->loop + f->start[i], f->start[i + 1] - f->start[i], NULL));
     sort_by_area(f->n, m.area, m.order);
     int ngroup = group_facets(c, f, &m, flat);
-    good = trace_boundaries(c, f, &m, ngroup, out);
+    bool good = trace_boundaries(c, f, &m, ngroup, out);
     while (good && drop_once(c, &m, out)) continue;
-    good = good && out->n >= 4;
+    if (!good || out->n < 4) status = AB_ERROR_NUMERIC;
   }
   ab_free(block);
-  return good;
+  return status;
 }

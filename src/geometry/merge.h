@@ -23,8 +23,8 @@ abVec3 ab_scaled_point(const abCloud* c, int i);
 abVec3 ab_loop_normal(const abCloud* c, const int* loop, int n, abVec3* mean);
 
 // Facets that lie in one plane, up to `flat` in scaled coordinates, become one face; vertices that
-// are no corners are left out. False if that does not give faces each bounded by one loop, or
-// without memory; *out must be freed in any case.
-bool ab_merge_facets(const abCloud* c, const abFaces* facet, double flat, abFaces* out);
+// are no corners are left out. AB_ERROR_NUMERIC if that does not give faces each bounded by one
+// loop, AB_ERROR_MEMORY without memory; *out must be freed in any case.
+abStatus ab_merge_facets(const abCloud* c, const abFaces* facet, double flat, abFaces* out);
 
 #endif

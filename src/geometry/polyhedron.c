@@ -73,10 +73,10 @@ static int compare_half_edges(const void* a, const void* b) {
   return x->reversed - y->reversed;
 }
 
-// Edges sorted by their vertices. False unless each is run through once in each direction.
-static bool fill_edges(abPolyhedron* p) {
+// Edges sorted by their vertices. AB_ERROR_SCENE unless each is run through once in each direction.
+static abStatus fill_edges(abPolyhedron* p) {
   HalfEdge* half = ab_alloc((size_t)p->nloop * sizeof *half);
-  if (!half) return false;
+  if (!half) return AB_ERROR_MEMORY;
   for (int f = 0; f < p->nface; f++)
     for (int i = p->face_start[f]; i < p->face_start[f + 1]; i++) {
       int a = p->loop[i], b = p->loop[i + 1 < p->face_start[f + 1] ? i + 1 : p->face_start[f]];
@@ -91,7 +91,7 @@ static bool fill_edges(abPolyhedron* p) {
     edge[e][0] = x.low, edge[e][1] = x.high, edge[e][2] = x.face, edge[e][3] = y.face;
   }
   ab_free(half);
-  return closed;
+  return closed ? AB_OK : AB_ERROR_SCENE;
 }
 
 static void fill_moments(abPolyhedron* p) {
@@ -119,19 +119,21 @@ abPolyhedron* ab_polyhedron_build(int nvert, const abVec3* vert, int nface, cons
                                   const int* loop, abError* error) {
   int nloop = face_start[nface];
   abPolyhedron* p = ab_alloc(bytes_of(nvert, nface, nloop));
-  if (!p) {
-    ab_fail(error, AB_ERROR_MEMORY, NULL, 0, "no memory for a polyhedron");
-    return NULL;
+  abStatus status = AB_ERROR_MEMORY;
+  if (p) {
+    *p = (abPolyhedron){.nvert = nvert, .nface = nface, .nedge = nloop / 2, .nloop = nloop};
+    point_into(p);
+    memcpy((abVec3*)p->vert, vert, (size_t)nvert * sizeof *vert);
+    memcpy((int*)p->face_start, face_start, (size_t)(nface + 1) * sizeof *face_start);
+    memcpy((int*)p->loop, loop, (size_t)nloop * sizeof *loop);
+    status = fill_edges(p);
   }
-  *p = (abPolyhedron){.nvert = nvert, .nface = nface, .nedge = nloop / 2, .nloop = nloop};
-  point_into(p);
-  memcpy((abVec3*)p->vert, vert, (size_t)nvert * sizeof *vert);
-  memcpy((int*)p->face_start, face_start, (size_t)(nface + 1) * sizeof *face_start);
-  memcpy((int*)p->loop, loop, (size_t)nloop * sizeof *loop);
-  if (!fill_edges(p)) {
-    ab_fail(error, AB_ERROR_SCENE, NULL, 0,
-            "the faces do not close: each edge must belong to two faces, run through in opposite "
-            "directions");
+  if (status) {
+    ab_fail(error, status, NULL, 0, "%s",
+            status == AB_ERROR_MEMORY
+                ? "no memory for a polyhedron"
+                : "the faces do not close: each edge must belong to two faces, run through in "
+                  "opposite directions");
     ab_free(p);
     return NULL;
   }

@@ -219,8 +219,9 @@ abPolyhedron* ab_polyhedron_of_shape(const abShape* shape, double volume_error, 
                                      abError* error) {
   double error_here = 0;
   abPolyhedron* poly = NULL;
+  abStatus status = AB_ERROR_MEMORY;  // where nothing else is said
   if (shape->type == AB_PLANE) {
-    ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "a plane has no polyhedron");
+    status = ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "a plane has no polyhedron");
   } else if (shape->type == AB_BOX) {
     poly = ab_polyhedron_box(shape->size);
   } else if (shape->type == AB_MESH) {
@@ -230,13 +231,15 @@ abPolyhedron* ab_polyhedron_of_shape(const abShape* shape, double volume_error, 
     Rings* g = ab_alloc_zero(sizeof *g);
     if (g && choose(shape, volume_error, g, &error_here))
       poly = build_rings(g, error);
-    else
-      ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
-              "a tessellation with a relative volume error below %g has too many faces; ask for "
-              "1e-4 or more",
-              volume_error);
+    else if (g)
+      status = ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+                       "a tessellation with a relative volume error below %g has too many faces; "
+                       "ask for 1e-4 or more",
+                       volume_error);
     ab_free(g);
   }
+  if (!poly && status == AB_ERROR_MEMORY)
+    ab_fail(error, status, NULL, 0, "no memory for the polyhedron of a shape");
   if (achieved) *achieved = error_here;
   return poly;
 }

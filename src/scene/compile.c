@@ -70,16 +70,16 @@ static abStatus prepare(abCompiler* c) {
 static abStatus check_option(abCompiler* c) {
   const abSceneOption* o = &c->scene->option;
   if (!(o->timestep > 0) || !isfinite(o->timestep))
-    return ab_fail(c->error, AB_ERROR_SCENE, NULL, 0, "timestep is %g; it must be above 0",
+    return ab_fail(c->error, AB_ERROR_SCENE, o->file, 0, "timestep is %g; it must be above 0",
                    o->timestep);
   if (!v3_finite(o->gravity))
-    return ab_fail(c->error, AB_ERROR_SCENE, NULL, 0, "gravity is not a finite number");
+    return ab_fail(c->error, AB_ERROR_SCENE, o->file, 0, "gravity is not a finite number");
   if (!(o->tessellation > 0 && o->tessellation < 1))
-    return ab_fail(c->error, AB_ERROR_SCENE, NULL, 0,
+    return ab_fail(c->error, AB_ERROR_SCENE, o->file, 0,
                    "tessellation is %g; as a relative volume error it must be between 0 and 1",
                    o->tessellation);
   if (!(o->boundmass >= 0) || !(o->boundinertia >= 0) || isnan(o->settotalmass))
-    return ab_fail(c->error, AB_ERROR_SCENE, NULL, 0,
+    return ab_fail(c->error, AB_ERROR_SCENE, o->file, 0,
                    "boundmass and boundinertia must not be negative");
   return AB_OK;
 }

@@ -1,5 +1,6 @@
 // The compiler: order, trees, state, masses, hulls, keyframes, and what it refuses.
-#include <abut/scene.h>
+#include <abut/abut.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "geometry/polyhedron.h"
@@ -193,16 +194,21 @@ static void order_of_adding_decides_only_among_siblings(void** state) {
 
 static void deep_and_wide_trees_compile(void** state) {
   (void)state;
+  enum { DEEP = 20000, WIDE = 2000 };
   abScene* s = ab_scene_create();
-  for (int i = 0, parent = 0; i < 20000; i++) {
-    parent = body(s, i % 2 ? parent : i == 0 ? 0 : parent, at(0, 0, 0.1));
-    joint(s, parent, AB_JOINT_HINGE);
-    geom(s, parent, AB_BOX, v3(0.1, 0.1, 0.1), pose_identity());
+  for (int i = 0, parent = 0; i < DEEP + WIDE; i++) {
+    int b = body(s, i < DEEP ? parent : 1, at(0, 0, 0.1));
+    joint(s, b, AB_JOINT_HINGE);
+    geom(s, b, AB_BOX, v3(0.1, 0.1, 0.1), pose_identity());
+    parent = b;
   }
-  for (int i = 0; i < 1000; i++) joint(s, body(s, 1, at(0, 1, 0)), AB_JOINT_HINGE);
-  abError error = {0};
-  assert_null(ab_scene_compile(s, &error));  // the wide ones weigh nothing
-  assert_non_null(strstr(error.message, "no mass"));
+  abModel* m = compile(s);
+  assert_int_equal(m->nmover, 1);
+  assert_int_equal(m->mover[0].nbody, DEEP + WIDE);
+  assert_int_equal(m->nv, DEEP + WIDE);
+  for (int i = 1; i <= DEEP; i++) assert_int_equal(m->body[i].parent, i - 1);
+  for (int i = 1; i <= WIDE; i++) assert_int_equal(m->body[DEEP + i].parent, 1);
+  ab_model_free(m);
   ab_scene_free(s);
 }
 
@@ -770,6 +776,74 @@ static void impossible_options_are_refused(void** state) {
   }
 }
 
+// --- memory ---
+
+static int allowed, live;
+
+static void* limited_alloc(size_t bytes) {
+  if (allowed-- <= 0) return NULL;
+  live++;
+  return malloc(bytes);
+}
+
+static void* limited_realloc(void* p, size_t bytes) {
+  if (allowed-- <= 0) return NULL;
+  if (!p) live++;
+  return realloc(p, bytes);
+}
+
+static void counted_free(void* p) {
+  live--;
+  free(p);
+}
+
+static void build_and_compile(abError* error) {
+  static const abVec3 point[5] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 1}};
+  abScene* s = ab_scene_create();
+  if (!s) {
+    error->code = AB_ERROR_MEMORY;
+    return;
+  }
+  abMeshDef mesh = ab_mesh_def();
+  abBodyDef b = ab_body_def();
+  abJointDef j = ab_joint_def();
+  abGeomDef g = ab_geom_def();
+  abKeyDef k = ab_key_def();
+  double v = 1;
+  b.name = "link", mesh.name = "rock";
+  mesh.nvert = 5, mesh.vert = point;
+  g.mesh = 0, g.body = j.body = 1, g.size.x = 1;
+  k.nv = 1, k.v = &v;
+  bool good = ab_scene_add_mesh(s, &mesh, error) >= 0 && ab_scene_add_body(s, &b, error) >= 0 &&
+              ab_scene_add_joint(s, &j, error) >= 0 && ab_scene_add_geom(s, &g, error) >= 0;
+  g.type = AB_MESH;
+  good = good && ab_scene_add_geom(s, &g, error) >= 0 && ab_scene_add_key(s, &k, error) >= 0 &&
+         !ab_scene_set(s, "tolerance", 1, error);
+  abModel* m = good ? ab_scene_compile(s, error) : NULL;
+  ab_model_free(m);
+  ab_scene_free(s);
+  assert_true((m == NULL) == (error->code != AB_OK));
+}
+
+// Whichever allocation fails, the scene or the model says so and gives everything back.
+static void running_out_of_memory_is_reported(void** state) {
+  (void)state;
+  ab_set_allocator((abAllocator){limited_alloc, limited_realloc, counted_free});
+  int refused = 0;
+  for (int limit = 0;; limit++) {
+    abError error = {0};
+    allowed = limit;
+    live = 0;
+    build_and_compile(&error);
+    assert_int_equal(live, 0);
+    if (error.code == AB_OK) break;
+    assert_int_equal(error.code, AB_ERROR_MEMORY);
+    refused++;
+  }
+  ab_set_allocator((abAllocator){malloc, realloc, free});
+  assert_true(refused > 50);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(empty_scene_is_a_world),
@@ -799,6 +873,7 @@ int main(void) {
       cmocka_unit_test(flat_and_open_meshes_are_refused),
       cmocka_unit_test(keyframes_of_the_wrong_size_are_refused),
       cmocka_unit_test(impossible_options_are_refused),
+      cmocka_unit_test(running_out_of_memory_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

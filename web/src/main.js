@@ -115,7 +115,7 @@ class Player {
     const f = (this.frame = r.frameAt(this.t));
     const gap = f + 1 < r.frames ? r.time[f + 1] - r.time[f] : 1;
     this.stage.setFrame(f, (this.t - r.time[f]) / gap);
-    if (f !== old) this.overlay.setFrame(f, this.chosen);
+    this.overlay.setFrame(f, this.chosen, this.stage.motionSince(f));
     $("scrub").value = String(f);
     $("time").textContent = `${this.t.toFixed(3)} s`;
     if (f !== old) this.fillSide();
@@ -138,7 +138,7 @@ class Player {
     this.plot.choose(key);
     const name = this.plot.series[0]?.name;
     $("plot-title").textContent = name ? `Force over time: ${name}` : "Force over time";
-    this.overlay.setFrame(this.frame, key);
+    this.overlay.setFrame(this.frame, key, this.stage.motionSince(this.frame));
     this.fillSide();
     this.dirty = true;
   }

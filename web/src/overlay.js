@@ -124,11 +124,11 @@ export class Overlay {
     for (let c = 0; c < r.contacts; c += stride) {
       const contact = r.contact(c);
       force.push([contact.normal, 1]);
-      // Weighed by area: an edge has a huge pressure on nearly nothing.
-      pressure.push([this.topPressure(c, contact), contact.area]);
+      // The mean pressure, weighed by area: an edge has a huge pressure on nearly nothing.
+      if (contact.area > 0) pressure.push([contact.normal / contact.area, contact.area]);
     }
     this.forceScale = quantile(force, 0.98) || 1;
-    this.pressureScale = 1.15 * quantile(pressure, 0.9) || 1;
+    this.pressureScale = 1.8 * quantile(pressure, 0.9) || 1;
   }
 
   // Where a model gives no pressure, the mean one.
@@ -137,11 +137,17 @@ export class Overlay {
     return p > 0 ? p : area > 0 ? contact.normal / area : 0;
   }
 
+  // The geometry of a contact is that of the start of its step; here it is carried along by body 1
+  // to where that body is shown.
+  carry(c, p) { return p.applyMatrix4(this.motion[this.recording.geom(this.recording.geom1[c]).body]); }
+  point(c) { return this.carry(c, this.recording.vec(c, POINT, new THREE.Vector3())); }
+
   vertices(c) {
     const r = this.recording, point = r.vec(c, POINT, new THREE.Vector3()), size = r.get(c, SIZE) / 32767;
     const list = [];
     for (let i = r.vertexStart[c]; i < r.vertexStart[c + 1]; i++)
-      list.push(new THREE.Vector3(r.vertex[3 * i], r.vertex[3 * i + 1], r.vertex[3 * i + 2]).multiplyScalar(size).add(point));
+      list.push(this.carry(c, new THREE.Vector3(r.vertex[3 * i], r.vertex[3 * i + 1], r.vertex[3 * i + 2])
+        .multiplyScalar(size).add(point)));
     return list;
   }
 
@@ -191,7 +197,7 @@ export class Overlay {
   }
 
   addForces(c) {
-    const r = this.recording, point = r.vec(c, POINT, new THREE.Vector3());
+    const r = this.recording, point = this.point(c);
     const force = r.vec(c, FORCE, new THREE.Vector3()), normal = r.vec(c, NORMAL, new THREE.Vector3());
     const along = normal.multiplyScalar(force.dot(normal));
     this.addArrow(this.arrows[0], point, along);
@@ -200,7 +206,9 @@ export class Overlay {
     this.points.put(new THREE.Matrix4().makeScale(s, s, s).setPosition(point));
   }
 
-  setFrame(f, chosenKey) {
+  // motion: per body, its displacement since the start of the step that ended with frame f
+  setFrame(f, chosenKey, motion) {
+    this.motion = motion;
     const r = this.recording, from = r.start[f], to = r.start[f + 1], n = to - from;
     const verts = r.vertexStart[to] - r.vertexStart[from];
     const swarms = [...this.arrows.flat(), this.points];
@@ -216,10 +224,9 @@ export class Overlay {
 
   // The contact whose point is nearest to a place on the screen, within 28 pixels.
   pick(camera, x, y, width, height) {
-    const p = new THREE.Vector3();
     let best = -1, distance = 28;
     for (let c = this.from; c < this.to; c++) {
-      this.recording.vec(c, POINT, p).project(camera);
+      const p = this.point(c).project(camera);
       const d = Math.hypot(((p.x + 1) / 2) * width - x, ((1 - p.y) / 2) * height - y);
       if (p.z < 1 && d < distance) best = c, distance = d;
     }

@@ -36,12 +36,12 @@ export class Plot {
 
   layout() {
     const ratio = window.devicePixelRatio || 1, w = this.canvas.clientWidth, h = this.canvas.clientHeight;
-    if (this.canvas.width !== Math.round(w * ratio)) {
+    if (this.canvas.width !== Math.round(w * ratio) || this.canvas.height !== Math.round(h * ratio)) {
       this.canvas.width = Math.round(w * ratio), this.canvas.height = Math.round(h * ratio);
       this.background = null;
     }
     const r = this.recording;
-    return { ratio, w, h, left: 40, right: w - 6, top: 8, bottom: h - 32,
+    return { ratio, w, h, left: 40, right: w - 12, top: 8, bottom: h - 32,
              t0: r.time[0], t1: Math.max(r.time[r.frames - 1], r.time[0] + 1e-9) };
   }
 

@@ -166,8 +166,8 @@ export class Stage {
 
   addLight() {
     const s = this.size;
-    this.scene.add(new THREE.HemisphereLight("#eef4ff", "#b9b4ae", 1.25));
-    const sun = new THREE.DirectionalLight("#fff3df", 2.9);
+    this.scene.add(new THREE.HemisphereLight("#f2f6ff", "#cfcac4", 1.75));
+    const sun = new THREE.DirectionalLight("#fff3df", 2.35);
     sun.position.copy(this.center).add(new THREE.Vector3(-1.15, -0.35, 1.9).multiplyScalar(1.6 * s));
     sun.target.position.copy(this.center);
     sun.castShadow = true;
@@ -178,7 +178,7 @@ export class Stage {
     sun.shadow.radius = 3;
     sun.shadow.intensity = 0.85;
     this.scene.add(sun, sun.target);
-    const fill = new THREE.DirectionalLight("#dbe8ff", 0.55);
+    const fill = new THREE.DirectionalLight("#dbe8ff", 0.8);
     fill.position.copy(this.center).add(new THREE.Vector3(1.6, -1, 0.8).multiplyScalar(s));
     fill.target = sun.target;
     this.scene.add(fill);
@@ -221,20 +221,34 @@ export class Stage {
     this.resize();
   }
 
-  // Poses between frame f and the next; s in [0, 1).
-  setFrame(f, s) {
+  // The pose of the i-th moving body between frame f and the next; s in [0, 1].
+  poseAt(i, f, s, position, quaternion) {
     const { pose, moving, frames } = this.recording;
-    const n = moving.length, p = new THREE.Quaternion();
-    moving.forEach((body, i) => {
-      const a = 7 * (f * n + i), group = this.bodies[body];
-      group.position.set(pose[a], pose[a + 1], pose[a + 2]);
-      group.quaternion.set(pose[a + 4], pose[a + 5], pose[a + 6], pose[a + 3]).normalize();
-      if (s <= 0 || f + 1 >= frames) return;
-      const b = a + 7 * n;
-      group.position.lerp(new THREE.Vector3(pose[b], pose[b + 1], pose[b + 2]), s);
-      group.quaternion.slerp(p.set(pose[b + 4], pose[b + 5], pose[b + 6], pose[b + 3]).normalize(), s);
-    });
+    const n = moving.length, a = 7 * (f * n + i), b = a + 7 * n;
+    position.set(pose[a], pose[a + 1], pose[a + 2]);
+    quaternion.set(pose[a + 4], pose[a + 5], pose[a + 6], pose[a + 3]).normalize();
+    if (s <= 0 || f + 1 >= frames) return;
+    position.lerp(new THREE.Vector3(pose[b], pose[b + 1], pose[b + 2]), s);
+    quaternion.slerp(new THREE.Quaternion(pose[b + 4], pose[b + 5], pose[b + 6], pose[b + 3]).normalize(), s);
+  }
+
+  setFrame(f, s) {
+    this.recording.moving.forEach((body, i) => this.poseAt(i, f, s, this.bodies[body].position, this.bodies[body].quaternion));
     this.renderer.shadowMap.needsUpdate = true;
+  }
+
+  // Per body, the displacement from the start of the step that ended with frame f to what is shown.
+  motionSince(f) {
+    const { time, step, moving } = this.recording;
+    const before = f > 0 ? Math.min(step / (time[f] - time[f - 1]), 1) : 0;
+    const motion = this.bodies.map(() => new THREE.Matrix4());
+    const p = new THREE.Vector3(), q = new THREE.Quaternion(), one = new THREE.Vector3(1, 1, 1);
+    moving.forEach((body, i) => {
+      this.poseAt(i, f > 0 ? f - 1 : 0, 1 - before, p, q);
+      const now = new THREE.Matrix4().compose(this.bodies[body].position, this.bodies[body].quaternion, one);
+      motion[body].compose(p, q, one).invert().premultiply(now);
+    });
+    return motion;
   }
 
   setXray(on) {

@@ -1,0 +1,40 @@
+// Any bytes given as a scene end in a model or in an error: no crash, no undefined behaviour, no
+// leak, no hang. A scene that loads is compiled, saved, and loaded again, and must compile again.
+#include <abut/scene.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "scene/mjcf.h"
+
+// Larger inputs only slow the search down.
+enum { LIMIT = 1 << 16 };
+
+static void save_and_load(const abScene* scene) {
+  static char path[64];
+  abError error;
+  if (!path[0]) snprintf(path, sizeof path, "/tmp/fuzz_scene.%ld.xml", (long)getpid());
+  if (ab_scene_save(scene, path, &error) != AB_OK) return;
+  abModel* model = ab_load(path, NULL, &error);
+  if (!model && error.code != AB_ERROR_MEMORY) {
+    fprintf(stderr, "saved scene: %s:%d: %s\n", error.file, error.line, error.message);
+    abort();
+  }
+  ab_model_free(model);
+  remove(path);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size > LIMIT) return 0;
+  abNotes notes;
+  abError error;
+  abScene* scene = ab_scene_load_memory("fuzz", (const char*)data, size, &notes, &error);
+  if (!scene) return 0;
+  abModel* model = ab_scene_compile(scene, &error);
+  if (model) save_and_load(scene);
+  ab_model_free(model);
+  ab_scene_free(scene);
+  ab_notes_free(&notes);
+  return 0;
+}

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Builds the fuzz targets with clang and runs each for a time: test/fuzz/run.sh SECONDS
+# Seeds: all scenes and meshes under scenes/. Fails when a target finds something; the input is then
+# in the build folder, named crash-*, leak-*, timeout-* or oom-*.
+set -eu
+seconds=${1:-60}
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=${2:-$root/build/fuzz}
+cmake -S "$here" -B "$build" -G Ninja -DCMAKE_C_COMPILER=clang >/dev/null
+cmake --build "$build"
+mkdir -p "$build/seed_scene" "$build/seed_mesh" "$build/corpus_scene" "$build/corpus_mesh"
+find "$root/scenes" -name '*.xml' -o -name '*.urdf' | while read -r f; do
+  cp "$f" "$build/seed_scene/$(echo "$f" | cksum | cut -d' ' -f1)"
+done
+find "$root/scenes" -name '*.obj' -o -name '*.stl' | while read -r f; do
+  # the first byte chooses the format
+  case $f in *.obj) first=0 ;; *) first=1 ;; esac
+  { printf "$first" && cat "$f"; } >"$build/seed_mesh/$(echo "$f" | cksum | cut -d' ' -f1)"
+done
+cd "$build"
+for kind in scene mesh; do
+  dict=
+  [ $kind = scene ] && dict="-dict=$here/mjcf.dict"
+  echo "fuzz_$kind for $seconds s"
+  ./fuzz_$kind -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 \
+    $dict "corpus_$kind" "seed_$kind" >"fuzz_$kind.log" 2>&1 || {
+    tail -60 "fuzz_$kind.log"
+    exit 1
+  }
+  grep -E 'stat::(number_of_executed_units|peak_rss_mb)' "fuzz_$kind.log"
+done
