@@ -7,7 +7,7 @@ set -u
 packages_of() {
   case "$1" in
     build) echo gcc g++ cmake ninja-build pkg-config libexpat1-dev libqhull-dev libjansson-dev libhdf5-dev zlib1g-dev ;;
-    test) echo libcmocka-dev libglpk-dev libccd-dev libgmp-dev libmujoco-dev clang libclang-rt-14-dev ;;
+    test) echo libcmocka-dev libglpk-dev libccd-dev libgmp-dev libmujoco-dev clang libclang-rt-14-dev python3-numpy python3-h5py ;;
     web) echo nodejs npm chromium ;;
     bench) echo libmujoco-dev libbullet-dev libode-dev libdart-dev libsimbody-dev libccd-dev valgrind ;;
     paper) echo python3-matplotlib python3-numpy ;;

@@ -61,18 +61,18 @@ static void own_release(void* state) { (void)state; }
 static const BenchPeer peer_overlap = {"overlap", own_prepare, own_overlap, own_release};
 static const BenchPeer peer_patch = {"with patch", own_prepare, own_patch, own_release};
 
-// Best of several rounds, each at least 2 ms long: the rest is the machine's noise.
+// Best of many short rounds: the rest is the machine's noise.
 static double microseconds(const BenchPeer* peer, const BenchPair* pair, int* contacts) {
   void* state = peer->prepare(pair);
   *contacts = state ? peer->collide(state, 0) : -1;
   double best = -1;
   int repeat = 1;
-  for (int round = 0; round < 12 && *contacts >= 0; round++) {
+  for (int round = 0; round < 60 && *contacts >= 0; round++) {
     double start = now();
     for (int k = 0; k < repeat; k++)
       for (int i = 0; i < BENCH_POSES; i++) peer->collide(state, i);
     double seconds = now() - start;
-    if (seconds < 2e-3) {
+    if (seconds < 3e-4) {
       repeat *= 2, round--;
       continue;
     }

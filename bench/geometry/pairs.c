@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "collide/intersect.h"
 #include "geometry/polyhedron.h"
 #include "support/random.h"
 
@@ -46,15 +47,31 @@ static BenchPair pair(const char* name, abShape a, abShape b, abQuat qa, abQuat 
   return p;
 }
 
+// Height at which A, coming down from z, just meets B.
+static double meeting_height(const BenchPair* p, int i, abVec3 shift, double z) {
+  static abArena arena;
+  if (!arena.base && ab_arena_init(&arena, (size_t)1 << 24) != AB_OK) return z;
+  double apart = z, inside = z - 0.5;
+  for (int k = 0; k < 50; k++) {
+    double middle = 0.5 * (apart + inside);
+    abPose a = {v3_add(shift, v3(0, 0, middle)), p->pose_a[i].q};
+    abOverlap o;
+    ab_arena_release(&arena, 0);
+    ab_overlap(p->a.poly, a, p->b.poly, p->pose_b[i], &arena, &o);
+    *(o.contact ? &inside : &apart) = middle;
+  }
+  return apart;
+}
+
 static void place(BenchPair* p, abVec3 shift, double depth, Random* r) {
   for (int i = 0; i < BENCH_POSES; i++) {
     abVec3 turn = random_vec(r, 1e-3);
     turn = p->b.type == AB_PLANE ? v3_scale(0.1, turn) : turn;
     p->pose_a[i].q = quat_unit(quat_mul(quat_from_rotvec(turn), p->pose_a[i].q));
-    double z =
-        extent_down(&p->a, p->pose_a[i].q, 1) + extent_down(&p->b, p->pose_b[i].q, -1) - depth;
-    p->pose_a[i].p = v3_add(shift, v3(0, 0, z));
     p->pose_b[i].p = v3_zero();
+    double z = extent_down(&p->a, p->pose_a[i].q, 1) + extent_down(&p->b, p->pose_b[i].q, -1);
+    z = meeting_height(p, i, shift, z + 1e-3) - depth;
+    p->pose_a[i].p = v3_add(shift, v3(0, 0, z));
   }
   p->touching = depth > 0;
 }

@@ -50,15 +50,18 @@ struct State {
     b.setWorldTransform(transform(pair->pose_b[i]));
     btCollisionObjectWrapper wa(nullptr, shape_a.get(), &a, a.getWorldTransform(), -1, -1);
     btCollisionObjectWrapper wb(nullptr, shape_b.get(), &b, b.getWorldTransform(), -1, -1);
-    if (!algorithm) {
-      manifold = dispatcher.getNewManifold(&a, &b);
-      algorithm = dispatcher.findAlgorithm(&wa, &wb, manifold, BT_CONTACT_POINT_ALGORITHMS);
-    }
-    manifold->clearManifold();
+    // the algorithm keeps a manifold of its own; emptied, so that each call starts afresh
+    if (!algorithm)
+      algorithm = dispatcher.findAlgorithm(&wa, &wb, nullptr, BT_CONTACT_POINT_ALGORITHMS);
+    if (manifold) manifold->clearManifold();
     btManifoldResult result(&wa, &wb);
-    result.setPersistentManifold(manifold);
     algorithm->processCollision(&wa, &wb, info, &result);
-    return manifold->getNumContacts();
+    if (!manifold) {
+      btManifoldArray all;
+      algorithm->getAllContactManifolds(all);
+      manifold = all.size() ? all[0] : nullptr;
+    }
+    return manifold ? manifold->getNumContacts() : 0;
   }
 
   ~State() {

@@ -31,6 +31,7 @@
 #include "collide/intersect.h"
 
 #include <float.h>
+#include <string.h>
 
 #include "math/rotation.h"
 
@@ -39,6 +40,14 @@ typedef struct Crossing {
   int vert, next;  // next: of the same face and kind, or -1
   bool leaves;
 } Crossing;
+
+// A plane of the other body. `noise`: rounding of s, which grows with every length that goes into
+// it. `flush`: the same with the rounding of the bodies' positions in the world, within which a
+// face that lies in the plane was meant to.
+typedef struct Blade {
+  abPlane plane;
+  double noise, flush;
+} Blade;
 
 typedef struct Piece {
   int nvert, nedge, nface;  // nface: of both bodies together
@@ -51,17 +60,11 @@ typedef struct Piece {
   int* open;        // per face: newest unmatched crossing, or -1
   Crossing* crossing;
   abOverlapFace* face;
+  Blade* blade;
   abVec3 low, high;  // bounds of vert
+  bool loose;        // they may be too large
   double noise;
 } Piece;
-
-// A plane of the other body. `noise`: rounding of s, which grows with every length that goes into
-// it. `flush`: the same with the rounding of the bodies' positions in the world, within which a
-// face that lies in the plane was meant to.
-typedef struct Blade {
-  abPlane plane;
-  double noise, flush;
-} Blade;
 
 // Leaving off a cut of depth s changes the volume of what is w thick along the normal by less than
 // 3 s / w of it: a flush face may cost so much.
@@ -80,7 +83,7 @@ static size_t bytes_of(int nvert, int nedge, int nface) {
   size_t v = sizeof(abVec3) * 2 + sizeof(double) + sizeof(int);
   size_t e = sizeof(int[4]) * 2 + sizeof(Crossing) * 2;
   size_t f = sizeof(int) + sizeof(abOverlapFace) + sizeof(Blade);
-  return v * (size_t)nvert + e * (size_t)nedge + f * (size_t)nface + 1024;
+  return v * (size_t)nvert + e * (size_t)nedge + f * (size_t)nface + 256;
 }
 
 size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B) {
@@ -96,21 +99,34 @@ size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B) {
   return most;
 }
 
-static bool make_room(Piece* p, const abPolyhedron* S, int nface, abArena* arena) {
-  room(S, nface, &p->vert_cap, &p->edge_cap);
-  // output first, so that a caller may give the rest back
-  p->face = AB_TAKE(arena, abOverlapFace, nface);
-  p->edge = (int(*)[4])ab_arena_take(arena, sizeof(int[4]) * (size_t)p->edge_cap);
-  p->vert = AB_TAKE(arena, abVec3, p->vert_cap);
-  p->spare = AB_TAKE(arena, abVec3, p->vert_cap);
-  p->fresh = (int(*)[4])ab_arena_take(arena, sizeof(int[4]) * (size_t)p->edge_cap);
-  p->s = AB_TAKE(arena, double, p->vert_cap);
-  p->map = AB_TAKE(arena, int, p->vert_cap);
-  p->open = AB_TAKE(arena, int, nface);
-  p->crossing = AB_TAKE(arena, Crossing, 2 * p->edge_cap);
-  return p->face && p->edge && p->vert && p->spare && p->fresh && p->s && p->map && p->open &&
-         p->crossing;
+// Carves an array out of a block.
+static void* carve(char** at, size_t bytes) {
+  void* p = *at;
+  *at += (bytes + 15) & ~(size_t)15;
+  return p;
 }
+
+static bool make_room(Piece* p, const abPolyhedron* S, int nblade, abArena* arena) {
+  room(S, p->nface, &p->vert_cap, &p->edge_cap);
+  size_t v = (size_t)p->vert_cap, e = (size_t)p->edge_cap, f = (size_t)p->nface;
+  char* at = ab_arena_take(arena, bytes_of(p->vert_cap, p->edge_cap, p->nface));
+  if (!at) return false;
+  p->face = carve(&at, sizeof(abOverlapFace) * f);
+  p->blade = carve(&at, sizeof(Blade) * (size_t)nblade);
+  p->edge = (int(*)[4])carve(&at, sizeof(int[4]) * e);
+  p->vert = carve(&at, sizeof(abVec3) * v);
+  p->spare = carve(&at, sizeof(abVec3) * v);
+  p->fresh = (int(*)[4])carve(&at, sizeof(int[4]) * e);
+  p->s = carve(&at, sizeof(double) * v);
+  p->map = carve(&at, sizeof(int) * v);
+  p->open = carve(&at, sizeof(int) * f);
+  p->crossing = carve(&at, sizeof(Crossing) * 2 * e);
+  return true;
+}
+
+// fmin and fmax are calls, because of NaN.
+static inline double smaller(double a, double b) { return a < b ? a : b; }
+static inline double larger(double a, double b) { return a > b ? a : b; }
 
 static inline void grow(abVec3* low, abVec3* high, abVec3 x) {
   low->x = x.x < low->x ? x.x : low->x, high->x = x.x > high->x ? x.x : high->x;
@@ -125,8 +141,7 @@ static void load(Piece* p, const abPolyhedron* S, abOwner owner) {
     p->vert[i] = v3_sub(S->vert[i], S->centroid);
     grow(&p->low, &p->high, p->vert[i]);
   }
-  for (int i = 0; i < S->nedge; i++)
-    for (int k = 0; k < 4; k++) p->edge[i][k] = S->edge[i][k];
+  memcpy(p->edge, S->edge, sizeof(int[4]) * (size_t)S->nedge);
   for (int f = 0; f < p->nface; f++) p->open[f] = -1;
   for (int f = 0; f < S->nface; f++) {
     p->face[f].normal = S->plane[f].n;
@@ -148,23 +163,34 @@ static void share_faces(Piece* p, abVec3 n, double flush, int cap) {
   int on = 0;
   for (int i = 0; i < p->nvert; i++) on += p->map[i] = p->s[i] >= -flush;
   if (on < 3) return;
-  // open[f] counts the edges of f that do not lie in the plane, starting from -1
-  for (int i = 0; i < p->nedge; i++) {
-    const int* e = p->edge[i];
-    if (p->map[e[0]] && p->map[e[1]]) continue;
-    p->open[e[2]]++, p->open[e[3]]++;
-  }
+  // open[f] = 0: an edge of f lies in the plane; 1: and another does not
+  bool any = false;
   for (int i = 0; i < p->nedge; i++) {
     const int* e = p->edge[i];
     if (!(p->map[e[0]] && p->map[e[1]])) continue;
     for (int k = 2; k < 4; k++) {
-      abOverlapFace* f = &p->face[e[k]];
-      if (p->open[e[k]] >= 0 || f->owner == own || v3_dot(f->normal, n) <= 0.5) continue;
-      if (f->owner == AB_OWNER_B) f->source = p->face[cap].source;
-      f->owner = AB_OWNER_BOTH;
+      const abOverlapFace* f = &p->face[e[k]];
+      if (f->owner == own || v3_dot(f->normal, n) <= 0.5) continue;
+      p->open[e[k]] = 0;
+      any = true;
     }
   }
-  for (int i = 0; i < p->nedge; i++) p->open[p->edge[i][2]] = p->open[p->edge[i][3]] = -1;
+  if (!any) return;
+  for (int i = 0; i < p->nedge; i++) {
+    const int* e = p->edge[i];
+    if (p->map[e[0]] && p->map[e[1]]) continue;
+    for (int k = 2; k < 4; k++)
+      if (p->open[e[k]] == 0) p->open[e[k]] = 1;
+  }
+  for (int i = 0; i < p->nedge; i++)
+    for (int k = 2; k < 4; k++) {
+      int id = p->edge[i][k];
+      if (p->open[id] == 0) {
+        if (p->face[id].owner == AB_OWNER_B) p->face[id].source = p->face[cap].source;
+        p->face[id].owner = AB_OWNER_BOTH;
+      }
+      p->open[id] = -1;
+    }
 }
 
 typedef struct Knife {
@@ -230,6 +256,11 @@ static Cut cut_edges(Piece* p, Knife* k, double noise) {
   return CUT_SOME;
 }
 
+static void find_bounds(Piece* p) {
+  p->low = p->high = p->vert[0];
+  for (int i = 1; i < p->nvert; i++) grow(&p->low, &p->high, p->vert[i]);
+}
+
 // Cuts the piece with a plane; `cap` is the index of the face that this adds.
 static Cut cut(Piece* p, const Blade* blade, int cap) {
   abPlane plane = blade->plane;
@@ -241,7 +272,7 @@ static Cut cut(Piece* p, const Blade* blade, int cap) {
     least = s < least ? s : least;
     most = s > most ? s : most;
   }
-  double flush = fmax(noise, fmin(blade->flush, FLUSH_ERROR * (most - least)));
+  double flush = larger(noise, smaller(blade->flush, FLUSH_ERROR * (most - least)));
   if (most <= flush) {
     if (most >= -flush) share_faces(p, plane.n, flush, cap);
     return CUT_NOTHING;
@@ -253,65 +284,81 @@ static Cut cut(Piece* p, const Blade* blade, int cap) {
     p->map[i] = inside ? k.nvert : -1;
     if (inside) p->spare[k.nvert++] = p->vert[i];
   }
+  int kept = k.nvert;
   Cut result = cut_edges(p, &k, noise);
   if (result != CUT_SOME) return result;
   abVec3* old = p->vert;
   p->vert = p->spare, p->spare = old;
+  // bounds that are a little too large still hold
+  p->loose = 4 * kept >= 3 * p->nvert;
   p->nvert = k.nvert;
-  p->low = p->high = p->vert[0];
-  for (int i = 1; i < p->nvert; i++) grow(&p->low, &p->high, p->vert[i]);
+  if (!p->loose) find_bounds(p);
   return p->nedge < 6 ? CUT_ALL : CUT_SOME;
 }
 
-// Area vectors, volume, centroid, areas; drops faces without edges. Returns false if nothing
-// thicker than the noise is left.
-static bool measure(Piece* p, abOverlap* out) {
-  abVec3 o = v3_scale(0.5, v3_add(p->low, p->high));
-  for (int f = 0; f < p->nface; f++) p->open[f] = -1;
-  for (int i = 0; i < p->nedge; i++) {
-    const int* e = p->edge[i];
-    abVec3 c = v3_scale(0.5, v3_cross(v3_sub(p->vert[e[0]], o), v3_sub(p->vert[e[1]], o)));
-    for (int k = 2; k < 4; k++) {
-      abOverlapFace* f = &p->face[e[k]];
-      if (p->open[e[k]] < 0) {
-        p->open[e[k]] = 0;
-        f->vert = e[0];
-        f->vector = v3_zero();
-      }
-      f->vector = k == 2 ? v3_add(f->vector, c) : v3_sub(f->vector, c);
-    }
-  }
+// Sums over the edges, each seen from its two faces. The first vertex met of a face serves as its
+// r_f; an edge that contains r_f adds nothing to the volume, so one pass suffices.
+static double integrate(Piece* p, abVec3 o, abVec3* moment_out) {
   double volume = 0;
-  abVec3 moment = v3_zero();
+  abVec3 moment = v3_zero(), *q = p->spare;
+  for (int i = 0; i < p->nvert; i++) q[i] = v3_sub(p->vert[i], o);
+  for (int f = 0; f < p->nface; f++) p->face[f].vert = -1;
   for (int i = 0; i < p->nedge; i++) {
     const int* e = p->edge[i];
-    abVec3 a = v3_sub(p->vert[e[0]], o), b = v3_sub(p->vert[e[1]], o), c = v3_cross(a, b);
-    abVec3 l = v3_sub(p->vert[p->face[e[2]].vert], o), r = v3_sub(p->vert[p->face[e[3]].vert], o);
-    double wl = v3_dot(l, c), wr = v3_dot(r, c), w = wl - wr;
+    abVec3 a = q[e[0]], b = q[e[1]], c = v3_cross(a, b);
+    abOverlapFace *l = &p->face[e[2]], *r = &p->face[e[3]];
+    if (l->vert < 0) l->vert = e[0], l->vector = v3_zero();
+    if (r->vert < 0) r->vert = e[0], r->vector = v3_zero();
+    l->vector = v3_add(l->vector, c);
+    r->vector = v3_sub(r->vector, c);
+    abVec3 ql = q[l->vert], qr = q[r->vert];
+    double wl = v3_dot(ql, c), wr = v3_dot(qr, c), w = wl - wr;
     volume += w;
-    moment = v3_add(moment, v3_axpy(w, v3_add(a, b), v3_sub(v3_scale(wl, l), v3_scale(wr, r))));
+    moment.x += w * (a.x + b.x) + wl * ql.x - wr * qr.x;
+    moment.y += w * (a.y + b.y) + wl * ql.y - wr * qr.y;
+    moment.z += w * (a.z + b.z) + wl * ql.z - wr * qr.z;
   }
-  volume /= 6;
+  *moment_out = v3_scale(1.0 / 24, moment);
+  return volume / 6;
+}
+
+// Drops faces without edges, and adds up the areas.
+static void gather_faces(Piece* p, abOverlap* out) {
   int nface = 0;
   for (int f = 0; f < p->nface; f++) {
-    if (p->open[f] < 0) continue;
-    abOverlapFace face = p->face[f];
-    face.area = v3_dot(face.vector, face.normal);
-    out->area[face.owner] += face.area;
-    out->area[0] += face.area;
+    if (p->face[f].vert < 0) continue;
     p->open[f] = nface;
-    p->face[nface++] = face;
+    abOverlapFace* face = &p->face[nface++];
+    if (face != &p->face[f]) *face = p->face[f];
+    face->vector = v3_scale(0.5, face->vector);
+    face->area = v3_dot(face->vector, face->normal);
+    out->area[face->owner] += face->area;
   }
-  for (int i = 0; i < p->nedge; i++)
-    for (int k = 2; k < 4; k++) p->edge[i][k] = p->open[p->edge[i][k]];
+  out->area[0] = out->area[AB_OWNER_A] + out->area[AB_OWNER_B] + out->area[AB_OWNER_BOTH];
+  for (int i = 0; i < p->nedge; i++) {
+    p->edge[i][2] = p->open[p->edge[i][2]];
+    p->edge[i][3] = p->open[p->edge[i][3]];
+  }
   p->nface = nface;
+}
+
+static double clamp(double x, double low, double high) {
+  return x < low ? low : x > high ? high : x;
+}
+
+// Returns false if nothing thicker than the noise is left.
+static bool measure(Piece* p, abOverlap* out) {
+  if (p->loose) find_bounds(p);
+  abVec3 o = v3_scale(0.5, v3_add(p->low, p->high)), moment;
+  double volume = integrate(p, o, &moment);
+  gather_faces(p, out);
   // A plate of thickness t has V = t * surface / 2.
   if (!(volume > 0.5 * p->noise * out->area[0])) return false;
   out->volume = volume;
-  abVec3 c = v3_axpy(1 / (24 * volume), moment, o);
+  abVec3 c = v3_axpy(1 / volume, moment, o);
   // an average of the vertices: rounding must not throw it out of their bounds
-  out->centroid = v3(fmin(fmax(c.x, p->low.x), p->high.x), fmin(fmax(c.y, p->low.y), p->high.y),
-                     fmin(fmax(c.z, p->low.z), p->high.z));
+  out->centroid = v3(clamp(c.x, p->low.x, p->high.x), clamp(c.y, p->low.y, p->high.y),
+                     clamp(c.z, p->low.z, p->high.z));
   return true;
 }
 
@@ -329,10 +376,15 @@ static abPose relative_pose(const Side* S, const Side* L, abVec3 origin) {
   return (abPose){v3_sub(p, origin), quat_unit(quat_mul(inverse, L->pose.q))};
 }
 
-// Bounds of L in the piece's frame against the piece's: the face directions of a box, and cheap.
+// Bounds of L in the piece's frame against the piece's: the face directions of a box, and cheap. Of
+// a body with many vertices the ball about its frame's origin does.
 static bool bounds_apart(const Piece* p, const abPolyhedron* L, const abMat3* R, abVec3 x) {
-  abVec3 low = v3(DBL_MAX, DBL_MAX, DBL_MAX), high = v3_neg(low);
-  for (int i = 0; i < L->nvert; i++) grow(&low, &high, v3_add(x, m3_apply(R, L->vert[i])));
+  abVec3 r = v3(L->radius, L->radius, L->radius), low = v3_sub(x, r), high = v3_add(x, r);
+  if (L->nvert <= 16) {
+    low = v3(DBL_MAX, DBL_MAX, DBL_MAX), high = v3_neg(low);
+    for (int i = 0; i < L->nvert; i++) grow(&low, &high, m3_apply(R, L->vert[i]));
+    low = v3_add(low, x), high = v3_add(high, x);
+  }
   return low.x >= p->high.x || low.y >= p->high.y || low.z >= p->high.z || high.x <= p->low.x ||
          high.y <= p->low.y || high.z <= p->low.z;
 }
@@ -340,7 +392,8 @@ static bool bounds_apart(const Piece* p, const abPolyhedron* L, const abMat3* R,
 // Cuts with all planes; scale.x is the size of the piece, scale.y the distance of the bodies from
 // the world's origin, at which their positions are rounded. The plane that removes the largest part
 // of the bounds comes first.
-static Cut cut_all(Piece* p, const abPolyhedron* L, abPose rel, abVec3 scale, Blade* blade) {
+static Cut cut_all(Piece* p, const abPolyhedron* L, abPose rel, abVec3 scale) {
+  Blade* blade = p->blade;
   int nplane = L ? L->nface : 1, first = 0, base = p->nface - nplane;
   double most = -DBL_MAX;
   abMat3 R = quat_matrix(rel.q);
@@ -370,6 +423,9 @@ static Cut cut_all(Piece* p, const abPolyhedron* L, abPose rel, abVec3 scale, Bl
   return CUT_SOME;
 }
 
+// No shorter than v, and no root.
+static double spread(abVec3 v) { return fabs(v.x) + fabs(v.y) + fabs(v.z); }
+
 static bool finite_pose(abPose a) {
   return isfinite(a.p.x + a.p.y + a.p.z + a.q.w + a.q.x + a.q.y + a.q.z);
 }
@@ -386,8 +442,7 @@ abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B,
   int nplane = L->poly ? L->poly->nface : 1;
   abArenaMark mark = ab_arena_mark(arena);
   Piece p = {.nface = S->poly->nface + nplane};
-  Blade* blade = AB_TAKE(arena, Blade, nplane);
-  if (!blade || !make_room(&p, S->poly, p.nface, arena)) return AB_ERROR_MEMORY;
+  if (!make_room(&p, S->poly, nplane, arena)) return AB_ERROR_MEMORY;
   load(&p, S->poly, S->owner);
   for (int j = 0; j < nplane; j++) {
     abOverlapFace* f = &p.face[S->poly->nface + j];
@@ -396,8 +451,8 @@ abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B,
   }
   abPose rel = relative_pose(S, L, S->poly->centroid);
   double size = 0.5 * v3_norm(v3_sub(p.high, p.low));
-  double away = 2 * fmax(v3_norm(S->pose.p), v3_norm(L->pose.p));
-  Cut result = cut_all(&p, L->poly, rel, v3(size, away, 0), blade);
+  double away = 2 * larger(spread(S->pose.p), spread(L->pose.p));
+  Cut result = cut_all(&p, L->poly, rel, v3(size, away, 0));
   if (result == CUT_FULL) return AB_ERROR_MEMORY;
   if (result == CUT_ALL || !measure(&p, out)) {
     ab_arena_release(arena, mark);

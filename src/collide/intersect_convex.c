@@ -12,6 +12,10 @@
 #include "geometry/polyhedron.h"
 #include "math/rotation.h"
 
+// Hulls merge facets that are flat to this fraction of their size: what the rounding of the corners
+// can make of a flat face.
+static const double FLAT = 1e-13;
+
 static abPolyhedron* make_body(const abConvex* c, abVec3 origin, const char* name, abError* error) {
   abError why = {0};
   abPolyhedron* poly = NULL;
@@ -22,7 +26,7 @@ static abPolyhedron* make_body(const abConvex* c, abVec3 origin, const char* nam
   }
   for (int i = 0; i < c->nvert; i++) vert[i] = v3_sub(c->vert[i], origin);
   if (c->nface == 0) {
-    poly = ab_polyhedron_hull(c->nvert, vert, &why);
+    poly = ab_polyhedron_hull_flat(c->nvert, vert, FLAT, &why);
   } else {
     poly = ab_polyhedron_faces(c->nvert, vert, c->nface, c->face_start, c->loop, &why);
     if (poly) {

@@ -40,6 +40,8 @@ static const double NO_NORMAL = 1e-12;
 // point. A body that rocks on an edge by 0.01 rad at a depth of 1e-4 of its size touches over a
 // strip of 1e-2: beyond that angle it is a line contact.
 static const double NARROW = 0.01;
+// Ratio of second moments below which the smaller one has lost digits to the larger.
+static const double SLENDER = 1e-4;
 
 // Area vectors of one body's faces, along the planes' normals; half of those of both.
 static abVec3 owned_sum(const abOverlap* o, abOwner owner) {
@@ -170,6 +172,19 @@ static void moments(abPatch* p) {
   }
 }
 
+// Second moment across the direction u through c, summed as such: not as a difference of two large
+// numbers.
+static double moment_across(const abPatch* p, abVec2 c, abVec2 u) {
+  double sum = 0;
+  for (int i = 0; i < p->nvert; i++) {
+    abVec2 a = v2_sub(p->polygon[i], c);
+    abVec2 b = v2_sub(p->polygon[i + 1 < p->nvert ? i + 1 : 0], c);
+    double ya = v2_cross(u, a), yb = v2_cross(u, b);
+    sum += v2_cross(a, b) * (ya * ya + ya * yb + yb * yb) / 12;
+  }
+  return sum > 0 ? sum : 0;
+}
+
 // Extents along the principal axes (of the rectangle with the same second moments), the kind, and
 // the affine thickness.
 static void thickness_and_kind(const abOverlap* o, abPatch* p) {
@@ -184,19 +199,18 @@ static void thickness_and_kind(const abOverlap* o, abPatch* p) {
   }
   double cx = p->mx / p->area, cy = p->my / p->area;
   double xx = p->mxx - p->mx * cx, xy = p->mxy - p->mx * cy, yy = p->myy - p->my * cy;
-  // principal axis u of the larger moment; half-angle by the stable form of atan2
-  double angle = 0.5 * atan2(2 * xy, xx - yy), ux = cos(angle), uy = sin(angle);
-  double mean = 0.5 * (xx + yy), spread = hypot(0.5 * (xx - yy), xy);
-  double big = mean + spread;
-  // the small one as the variance across u: not as a difference of two large numbers
-  double small = 0;
-  for (int i = 0; i < p->nvert; i++) {
-    abVec2 a = p->polygon[i], b = p->polygon[i + 1 < p->nvert ? i + 1 : 0];
-    double ya = ux * (a.y - cy) - uy * (a.x - cx), yb = ux * (b.y - cy) - uy * (b.x - cx);
-    small += v2_cross(v2(a.x - cx, a.y - cy), v2(b.x - cx, b.y - cy)) *
-             (ya * ya + ya * yb + yb * yb) / 12;
+  double half = 0.5 * (xx - yy), spread = sqrt(half * half + xy * xy),
+         big = 0.5 * (xx + yy) + spread;
+  // principal axis u of the larger moment: twice its angle has cosine half / spread
+  double ux = 1, uy = 0;
+  if (spread > 0) {
+    double c = sqrt(0.5 * (1 + fabs(half) / spread)), d = 0.5 * xy / (spread * c);
+    ux = half >= 0 ? c : fabs(d);
+    uy = half >= 0 ? d : xy >= 0 ? c : -c;
   }
-  double length = sqrt(12 * big / p->area), width = sqrt(12 * fmax(small, 0) / p->area);
+  double small = big - 2 * spread;
+  if (small < SLENDER * big) small = moment_across(p, v2(cx, cy), v2(ux, uy));
+  double length = sqrt(12 * big / p->area), width = sqrt(12 * small / p->area);
   p->kind = width > narrow ? AB_PATCH_SURFACE : length > narrow ? AB_PATCH_LINE : AB_PATCH_POINT;
   double noise = 16 * (o->noise + DBL_EPSILON * length);
   double gu = length > noise ? -p->volume * (cx * ux + cy * uy) / big : 0;
@@ -216,6 +230,54 @@ static void project(const abOverlap* o, const abPatch* p, int n, const abVec3* x
   }
 }
 
+// The silhouette of the overlap seen along n, as a loop of projected vertices: the edges with a
+// face that looks up on their left and one that does not on their right. Cheaper than a hull, but
+// where faces stand upright rounding may break the loop or bend it inwards; then 0 is returned.
+static int silhouette(const abOverlap* o, const abPatch* p, abVec3 n, int* next, abVec2* loop) {
+  int count = 0, first = -1;
+  for (int i = 0; i < o->nvert; i++) next[i] = -1;
+  for (int i = 0; i < o->nedge; i++) {
+    const int* e = o->edge[i];
+    bool left = v3_dot(o->face[e[2]].normal, n) > 0, right = v3_dot(o->face[e[3]].normal, n) > 0;
+    if (left == right) continue;
+    int from = left ? e[0] : e[1], to = left ? e[1] : e[0];
+    if (next[from] >= 0) return 0;
+    next[from] = to;
+    first = from;
+    count++;
+  }
+  if (count < 3) return 0;
+  abQuat inverse = quat_conj(o->frame.q);
+  abVec3 t1 = quat_rotate(inverse, p->t1), t2 = v3_cross(n, t1);
+  int v = first;
+  double size = 0;
+  for (int k = 0; k < count; k++) {
+    if (v < 0 || (k > 0 && v == first)) return 0;
+    abVec3 r = v3_sub(o->vert[v], o->centroid);
+    loop[k] = v2(v3_dot(t1, r), v3_dot(t2, r));
+    double reach = v2_dot(loop[k], loop[k]);
+    size = reach > size ? reach : size;
+    v = next[v];
+  }
+  if (v != first) return 0;
+  int m = simplify(count, loop, 32 * DBL_EPSILON * size);
+  for (int k = 0; k < m; k++) {
+    abVec2 a = loop[k], b = loop[k + 1 < m ? k + 1 : k + 1 - m],
+           c = loop[k + 2 < m ? k + 2 : k + 2 - m];
+    if (!(v2_cross(v2_sub(b, a), v2_sub(c, b)) > 0)) return 0;
+  }
+  return m < 3 ? 0 : m;
+}
+
+// The projected polygon into `hull` (room for 2 nvert), through the silhouette if it can be had.
+static int project_polygon(const abOverlap* o, abPatch* p, abVec3 n, abVec2* point, abVec2* hull) {
+  // the projected points come into play only when the silhouette has failed: lend it their room
+  int m = silhouette(o, p, n, (int*)(void*)point, hull);
+  if (m) return m;
+  project(o, p, o->nvert, o->vert, point);
+  return ab_hull2(o->nvert, point, hull);
+}
+
 abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scratch,
                        int polygon_cap, abVec2* polygon, abPatch* p) {
   *p = (abPatch){.volume = o->volume, .polygon = polygon};
@@ -226,14 +288,14 @@ abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scr
   p->center = pose_apply(o->frame, o->centroid);
   p->normal = hint->fixed ? *hint->fixed : ab_overlap_normal(o, hint);
   find_tangents(p->normal, hint, &p->t1, &p->t2);
-  project(o, p, o->nvert, o->vert, point);
-  p->nvert = ab_hull2(o->nvert, point, hull);
+  abVec3 n = quat_rotate(quat_conj(o->frame.q), p->normal);
+  p->nvert = project_polygon(o, p, n, point, hull);
   if (p->nvert > polygon_cap) p->nvert = polygon_cap;
   for (int i = 0; i < p->nvert; i++) polygon[i] = hull[i];
   ab_arena_release(scratch, mark);
   moments(p);
   thickness_and_kind(o, p);
-  p->depth = ab_overlap_thickness(o, quat_rotate(quat_conj(o->frame.q), p->normal), scratch);
+  p->depth = ab_overlap_thickness(o, n, scratch);
   return p->depth >= 0 ? AB_OK : AB_ERROR_MEMORY;
 }
 

@@ -1,10 +1,12 @@
 // How thick an overlap is along a direction, and the shortest way out of one.
 //
 // Thickness. Over the projected polygon the overlap lies between a lower surface (convex) and an
-// upper one (concave), so its thickness is concave and piecewise linear, and largest at a corner of
-// the overlay of the two: at a projected vertex, or where an upper and a lower edge cross. Both are
-// tried, and passed over as soon as their heights alone cannot beat the best so far; for a resting
-// body the first vertex already reaches the bound (height of the highest minus the lowest point).
+// upper one (concave), so its thickness f(x) = min_i U_i(x) - max_j L_j(x) is concave and piecewise
+// linear: the highest chord is a linear program over (x, v), v <= U_i(x) - L_j(x), with one row for
+// each pair of an upper and a lower face. It is solved by the dual simplex method: three rows hold
+// v down at a point x; f is measured there, which needs each face once and gives the row that is
+// violated most; it takes the place of one of the three. At the optimum v = f(x): v is an upper
+// bound all the way, f a lower one. The first three rows are artificial, far above f.
 //
 // A face nearly parallel to the direction has no height to speak of; leaving it out extends its
 // neighbours over the strip it covers, which changes the largest chord by no more than
@@ -15,126 +17,162 @@
 #include "math/rotation.h"
 
 static const double STEEP = 1e-9;
+// The bounds have met when they differ by this part of the overlap's height: more digits of a depth
+// nobody needs, and steep faces do not give them.
+static const double SAME = 1e-10;
+enum { MAX_PIVOT = 100 };
 
-// A face as a height over the plane: z = z0 + gx x + gy y.
-typedef struct Sheet {
-  double z0, gx, gy;
-} Sheet;
+// v <= a + g . x
+typedef struct Row {
+  double a;
+  abVec2 g;
+} Row;
 
-typedef struct Segment {
-  abVec2 a, b;
-  double za, zb, most;
-} Segment;
-
+// Faces as heights over the plane, z = a + g . x; the upper ones first.
 typedef struct Field {
-  int nupper, nlower, nup, nlow;
-  Sheet *upper, *lower;
-  Segment *up, *low;    // edges with both faces above, both below
-  abVec3* x;            // vertices as (x, y, height)
-  unsigned char* side;  // per vertex: 1 upper, 2 lower, 3 both
+  int nupper, nface;
+  Row* sheet;
 } Field;
 
-static bool take_field(Field* f, const abOverlap* o, abArena* scratch) {
-  f->upper = AB_TAKE(scratch, Sheet, o->nface);
-  f->lower = AB_TAKE(scratch, Sheet, o->nface);
-  f->up = AB_TAKE(scratch, Segment, o->nedge);
-  f->low = AB_TAKE(scratch, Segment, o->nedge);
-  f->x = AB_TAKE(scratch, abVec3, o->nvert);
-  f->side = AB_TAKE(scratch, unsigned char, o->nvert);
-  return f->upper && f->lower && f->up && f->low && f->x && f->side;
-}
-
-// 1 if the face looks up along n, 2 if down, 0 if it stands.
-static int look(const abOverlapFace* f, abVec3 n) {
-  double c = v3_dot(f->normal, n);
-  return c > STEEP ? 1 : c < -STEEP ? 2 : 0;
-}
-
-static void add_sheets(Field* f, const abOverlap* o, abVec3 n, const abMat3* axes) {
+// Axes: t1, t2, n as rows.
+static void add_sheets(Field* f, const abOverlap* o, const abMat3* axes, bool upper) {
   for (int i = 0; i < o->nface; i++) {
     const abOverlapFace* face = &o->face[i];
-    int side = look(face, n);
-    if (!side) continue;
-    abVec3 m = m3_apply(axes, face->normal), r = f->x[face->vert];
-    Sheet s = {.gx = -m.x / m.z, .gy = -m.y / m.z};
-    s.z0 = r.z - s.gx * r.x - s.gy * r.y;
-    if (side == 1)
-      f->upper[f->nupper++] = s;
-    else
-      f->lower[f->nlower++] = s;
+    abVec3 m = m3_apply(axes, face->normal);
+    if (upper ? !(m.z > STEEP) : !(m.z < -STEEP)) continue;
+    abVec3 r = m3_apply(axes, v3_sub(o->vert[face->vert], o->centroid));
+    Row s = {.g = {-m.x / m.z, -m.y / m.z}};
+    s.a = r.z - s.g.x * r.x - s.g.y * r.y;
+    f->sheet[f->nface++] = s;
   }
 }
 
-static void add_segments(Field* f, const abOverlap* o, abVec3 n) {
-  for (int i = 0; i < o->nvert; i++) f->side[i] = 0;
-  for (int i = 0; i < o->nedge; i++) {
-    const int* e = o->edge[i];
-    int l = look(&o->face[e[2]], n), r = look(&o->face[e[3]], n);
-    f->side[e[0]] |= (unsigned char)(l | r), f->side[e[1]] |= (unsigned char)(l | r);
-    if (l != r || !l) continue;
-    abVec3 a = f->x[e[0]], b = f->x[e[1]];
-    Segment s = {{a.x, a.y}, {b.x, b.y}, a.z, b.z, l == 1 ? fmax(a.z, b.z) : fmin(a.z, b.z)};
-    if (l == 1)
-      f->up[f->nup++] = s;
-    else
-      f->low[f->nlow++] = s;
+// The row of the thickness at x: lowest upper sheet minus highest lower one. Returns f(x).
+static double measure(const Field* f, abVec2 x, Row* row) {
+  double high = DBL_MAX, low = -DBL_MAX;
+  int up = 0, down = f->nupper;
+  for (int i = 0; i < f->nupper; i++) {
+    double z = f->sheet[i].a + f->sheet[i].g.x * x.x + f->sheet[i].g.y * x.y;
+    if (z < high) high = z, up = i;
   }
-}
-
-static double height(int n, const Sheet* s, double x, double y, bool upper) {
-  double z = upper ? DBL_MAX : -DBL_MAX;
-  for (int i = 0; i < n; i++) {
-    double h = s[i].z0 + s[i].gx * x + s[i].gy * y;
-    if (upper ? h < z : h > z) z = h;
+  for (int i = f->nupper; i < f->nface; i++) {
+    double z = f->sheet[i].a + f->sheet[i].g.x * x.x + f->sheet[i].g.y * x.y;
+    if (z > low) low = z, down = i;
   }
-  return z;
+  row->a = f->sheet[up].a - f->sheet[down].a;
+  row->g = v2_sub(f->sheet[up].g, f->sheet[down].g);
+  return high - low;
 }
 
-// Height difference where two segments cross in projection; 0 if they do not.
-static double crossing(const Segment* u, const Segment* l) {
-  abVec2 d = v2_sub(u->b, u->a), e = v2_sub(l->b, l->a), w = v2_sub(l->a, u->a);
-  double det = v2_cross(d, e);
-  if (det == 0) return 0;
-  double t = v2_cross(w, e) / det, s = v2_cross(w, d) / det;
-  if (!(t >= 0 && t <= 1 && s >= 0 && s <= 1)) return 0;
-  return u->za + t * (u->zb - u->za) - l->za - s * (l->zb - l->za);
+// Where three rows are equal, and the weights (>= 0, sum 1) with which their slopes cancel.
+typedef struct Corner {
+  Row row[3];
+  double weight[3];
+} Corner;
+
+// weight_k of any (1, g) as a combination of the (1, g_k): areas of triangles of slopes. False if
+// the three slopes are in line.
+static bool combine(const Corner* c, abVec2 g, double weight[3]) {
+  const Row* r = c->row;
+  double all = v2_cross(v2_sub(r[1].g, r[0].g), v2_sub(r[2].g, r[0].g));
+  if (all == 0) return false;
+  for (int k = 0; k < 3; k++) {
+    abVec2 p = v2_sub(r[(k + 1) % 3].g, g), q = v2_sub(r[(k + 2) % 3].g, g);
+    weight[k] = v2_cross(p, q) / all;
+  }
+  return true;
 }
 
-static double best_vertex(const Field* f, int n, double floor, double ceiling) {
-  double best = 0;
-  for (int i = 0; i < n && best < ceiling - floor; i++) {
-    abVec3 v = f->x[i];
-    if ((f->side[i] & 1) && v.z - floor > best)
-      best = fmax(best, v.z - height(f->nlower, f->lower, v.x, v.y, false));
-    if ((f->side[i] & 2) && ceiling - v.z > best)
-      best = fmax(best, height(f->nupper, f->upper, v.x, v.y, true) - v.z);
+static bool solve_corner(Corner* c, abVec2* x, double* v) {
+  if (!combine(c, v2(0, 0), c->weight)) return false;
+  *v = 0;
+  for (int k = 0; k < 3; k++) *v += c->weight[k] * c->row[k].a;
+  // a_k + g_k . x = v: two differences
+  abVec2 p = v2_sub(c->row[1].g, c->row[0].g), q = v2_sub(c->row[2].g, c->row[0].g);
+  double b = c->row[0].a - c->row[1].a, d = c->row[0].a - c->row[2].a, det = v2_cross(p, q);
+  *x = v2((b * q.y - d * p.y) / det, (d * p.x - b * q.x) / det);
+  return isfinite(x->x) && isfinite(x->y);
+}
+
+// Puts the row in the place of the one that leaves the weights positive.
+static bool pivot(Corner* c, Row row) {
+  double share[3], least = DBL_MAX;
+  int leave = -1;
+  if (!combine(c, row.g, share)) return false;
+  for (int k = 0; k < 3; k++)
+    if (share[k] > 0 && c->weight[k] < least * share[k]) least = c->weight[k] / share[k], leave = k;
+  if (leave < 0) return false;
+  c->row[leave] = row;
+  return true;
+}
+
+// reach: no point of the overlap is further from the axis through the origin of x.
+static double longest_chord(const Field* f, double reach, double height) {
+  // steep walls around the circle of that radius, higher than the overlap inside of it
+  static const abVec2 wall[3] = {{1, 0}, {-0.5, 0.8660254037844386}, {-0.5, -0.8660254037844386}};
+  const double steep = 10;
+  Corner c;
+  for (int k = 0; k < 3; k++)
+    c.row[k] = (Row){(1 + steep) * height, v2_scale(steep * height / reach, wall[k])};
+  double best = 0, last = DBL_MAX, v;
+  abVec2 x;
+  for (int i = 0; i < MAX_PIVOT && solve_corner(&c, &x, &v); i++) {
+    Row row;
+    double here = measure(f, x, &row);
+    if (here > best) best = here;
+    // met, or as near as the rounding of steep faces lets them come
+    if (v - best <= SAME * height || (v >= last && v - best <= 1e-6 * height)) break;
+    last = v;
+    if (!pivot(&c, row)) break;
   }
   return best;
 }
 
-double ab_overlap_thickness(const abOverlap* o, abVec3 n, abArena* scratch) {
-  abArenaMark mark = ab_arena_mark(scratch);
-  Field f = {0};
-  if (!take_field(&f, o, scratch)) {
-    ab_arena_release(scratch, mark);
-    return -1;
+// Length of the chord through vertex v along n.
+static double chord(const abOverlap* o, abVec3 n, int v) {
+  double up = DBL_MAX, down = DBL_MAX;
+  for (int i = 0; i < o->nface; i++) {
+    const abOverlapFace* f = &o->face[i];
+    double c = v3_dot(f->normal, n);
+    if (fabs(c) <= STEEP) continue;
+    double t = v3_dot(f->normal, v3_sub(o->vert[f->vert], o->vert[v])) / c;
+    if (c > 0)
+      up = t < up ? t : up;
+    else
+      down = -t < down ? -t : down;
   }
+  return up < DBL_MAX && down < DBL_MAX ? up + down : 0;
+}
+
+double ab_overlap_thickness(const abOverlap* o, abVec3 n, abArena* scratch) {
+  // No chord is longer than the distance of the highest from the lowest vertex: if the chord
+  // through one of them is, that is all.
+  int lowest = 0, highest = 0;
+  double floor = DBL_MAX, ceiling = -DBL_MAX, reach2 = 0;
+  for (int i = 0; i < o->nvert; i++) {
+    double z = v3_dot(n, o->vert[i]), r2 = v3_norm2(v3_sub(o->vert[i], o->centroid));
+    reach2 = r2 > reach2 ? r2 : reach2;
+    if (z < floor) floor = z, lowest = i;
+    if (z > ceiling) ceiling = z, highest = i;
+  }
+  double height = ceiling - floor, whole = height * (1 - 8 * DBL_EPSILON) - o->noise;
+  double best = chord(o, n, lowest);
+  if (best >= whole) return height;
+  best = fmax(best, chord(o, n, highest));
+  if (best >= whole) return height;
+  abArenaMark mark = ab_arena_mark(scratch);
+  Field f = {.sheet = AB_TAKE(scratch, Row, o->nface)};
+  if (!f.sheet) return -1;
   abVec3 t1, t2;
   v3_tangents(n, &t1, &t2);
-  abMat3 axes = m3_transpose(&(abMat3){{{t1.x, t2.x, n.x}, {t1.y, t2.y, n.y}, {t1.z, t2.z, n.z}}});
-  double floor = DBL_MAX, ceiling = -DBL_MAX;
-  for (int i = 0; i < o->nvert; i++) {
-    f.x[i] = m3_apply(&axes, v3_sub(o->vert[i], o->centroid));
-    floor = fmin(floor, f.x[i].z), ceiling = fmax(ceiling, f.x[i].z);
-  }
-  add_sheets(&f, o, n, &axes);
-  add_segments(&f, o, n);
-  double best = f.nupper && f.nlower ? best_vertex(&f, o->nvert, floor, ceiling) : 0;
-  for (int i = 0; i < f.nup; i++)
-    for (int j = 0; j < f.nlow && f.up[i].most - floor > best; j++)
-      if (f.up[i].most - f.low[j].most > best) best = fmax(best, crossing(&f.up[i], &f.low[j]));
+  abMat3 axes = {{{t1.x, t1.y, t1.z}, {t2.x, t2.y, t2.z}, {n.x, n.y, n.z}}};
+  add_sheets(&f, o, &axes, true);
+  f.nupper = f.nface;
+  add_sheets(&f, o, &axes, false);
+  if (f.nupper > 0 && f.nface > f.nupper)
+    best = fmax(best, longest_chord(&f, sqrt(reach2), height));
   ab_arena_release(scratch, mark);
-  return fmin(best, ceiling - floor);
+  return best < height ? best : height;
 }
 
 // Smallest way along an outward normal of P's faces that takes Q out of P.

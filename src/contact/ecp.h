@@ -72,6 +72,7 @@ typedef struct abEcpContact {
   double mu_static, mu_kinetic;
   double e_t, e_o, e_r;  // e_r < 0: from the patch
   bool active;
+  bool recalled;  // touched in the last step; its mode and impulses are the start
 
   abEcpMode mode;
   abEcpFeature feature[2];
@@ -129,6 +130,9 @@ bool ab_ecp_has_faces(const abShape* s);  // so that its planes can bear others
 // --- ecp_mode.c
 // Makes the mode current; false if such a contact is not modelled.
 bool ab_ecp_set_mode(abEcpContact* c, abEcpMode mode);
+// For modes without a plane: fixes t and the sign of n by the present poses and parameters; false
+// if they leave n undefined. Call after set_mode, once the parameters have their first values.
+bool ab_ecp_orient(abEcpContact* c);
 void ab_ecp_kinematics(const abEcpContact* c, abEcpKinematics* k);
 // Depth by which the plane (a, n) fails to separate the two bodies at their end poses.
 double ab_ecp_overlap(const abEcpContact* c, const abEcpKinematics* k);
@@ -168,8 +172,11 @@ bool ab_ecp_neighbour(const abEcpContact* c, abEcpMode* next);
 double ab_ecp_separation(const abEcpContact* c, abVec3 n);
 // Modes worth trying at the present end poses (those of the free motion), best guess first.
 int ab_ecp_candidates(const abEcpContact* c, int max, abEcpMode* out);
-// Least distance of the bodies at their present end poses, negative if they overlap.
+// Whether the bodies are apart at their present end poses: a length >= 0 if so (not the distance),
+// else how deep they overlap.
 double ab_ecp_gap(const abEcpContact* c);
+// A point between the bodies where they are nearest, at their present end poses.
+abVec3 ab_ecp_witness(const abEcpContact* c);
 
 // --- ecp_search.c
 // The mode and the impulses of the only contact of a system; true if all holds.

@@ -6,9 +6,8 @@
 // between them. A mode is ranked by what would have to change for it to be the contact: how far its
 // separation is below the largest one, how far its features are above the plane they should be in,
 // and how far beside each other they are.
+#include "collide/gjk.h"
 #include "contact/ecp.h"
-
-#include <stdlib.h>
 
 typedef struct Ranked {
   double score;
@@ -121,57 +120,92 @@ static void rank_face(Ranking* r, int ref, int index) {
   }
 }
 
+// Tangent of a curve at the point nearest to a, and how far a lies beyond its ends.
+static abVec3 tangent_near(const abEcpFeature* f, const abEcpBody* b, abVec3 a, double* beyond) {
+  if (f->kind == AB_ECP_SEGMENT) return m3_apply(&b->R, f->u);
+  abVec3 r = v3_sub(m3_apply_t(&b->R, v3_sub(a, b->x)), f->c);
+  double x = v3_dot(f->u, r), y = v3_dot(f->v, r), rho = sqrt(x * x + y * y);
+  *beyond += fabs(rho - f->rad);
+  if (!(rho > 0)) return m3_apply(&b->R, f->v);
+  return m3_apply(&b->R, v3_axpy(x / rho, f->v, v3_scale(-y / rho, f->u)));
+}
+
+static double rounded(const abEcpFeature* f) { return f->kind == AB_ECP_RIM ? 0 : f->rad; }
+
 // The normal of two features that are not faces; false if they have none.
-static bool curved_normal(const abEcpContact* c, const abEcpFeature f[2], abVec3* n,
+static bool curved_normal(const abEcpContact* c, const abEcpFeature f[2], abVec3 witness, abVec3* n,
                           double* beyond) {
   const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
-  abVec3 x0 = to_world(b0, f[0].c), x1 = to_world(b1, f[1].c);
-  abVec3 u0 = m3_apply(&b0->R, f[0].u), u1 = m3_apply(&b1->R, f[1].u), d = v3_sub(x0, x1);
-  bool s0 = f[0].kind == AB_ECP_SEGMENT, s1 = f[1].kind == AB_ECP_SEGMENT;
+  abVec3 x0 = to_world(b0, f[0].c), x1 = to_world(b1, f[1].c), d = v3_sub(x0, x1);
+  bool point0 = f[0].kind == AB_ECP_POINT, point1 = f[1].kind == AB_ECP_POINT;
   *beyond = 0;
-  if (s0 && s1) {
+  if (!point0 && !point1) {
+    abVec3 u0 = tangent_near(&f[0], b0, witness, beyond);
+    abVec3 u1 = tangent_near(&f[1], b1, witness, beyond);
     abVec3 m = v3_cross(u0, u1);
     double norm2 = v3_norm2(m);
     if (norm2 < 1e-8) return false;
-    double a = v3_dot(v3_cross(u1, d), m) / norm2, b = v3_dot(v3_cross(u0, d), m) / norm2;
-    *beyond = fmax(0, fabs(a) - f[0].half) + fmax(0, fabs(b) - f[1].half);
+    if (f[0].kind == AB_ECP_SEGMENT && f[1].kind == AB_ECP_SEGMENT) {
+      double a = v3_dot(v3_cross(u1, d), m) / norm2, b = v3_dot(v3_cross(u0, d), m) / norm2;
+      *beyond = fmax(0, fabs(a) - f[0].half) + fmax(0, fabs(b) - f[1].half);
+    }
     abVec3 inside0 = to_world(b0, c->shape[0].off), inside1 = to_world(b1, c->shape[1].off);
     *n = v3_scale((v3_dot(m, v3_sub(inside0, inside1)) < 0 ? -1 : 1) / sqrt(norm2), m);
     return true;
   }
-  if (f[0].rad + f[1].rad <= 0) return false;
-  if (s0 || s1) {
-    abVec3 u = s0 ? u0 : u1;
-    double s = v3_dot(u, d);
-    *beyond = fmax(0, fabs(s) - f[s0 ? 0 : 1].half);
-    d = v3_axpy(-s, u, d);
+  if (rounded(&f[0]) + rounded(&f[1]) <= 0) return false;
+  if (!point0 || !point1) {
+    int curve = point0 ? 1 : 0;
+    const abEcpBody* b = c->body[curve];
+    abVec3 center = to_world(c->body[1 - curve], f[1 - curve].c);
+    if (f[curve].kind == AB_ECP_SEGMENT) {
+      abVec3 u = m3_apply(&b->R, f[curve].u);
+      double s = v3_dot(u, d);
+      *beyond = fmax(0, fabs(s) - f[curve].half);
+      d = v3_axpy(-s, u, d);
+    } else {
+      abVec3 r = v3_sub(m3_apply_t(&b->R, v3_sub(center, b->x)), f[curve].c);
+      double x = v3_dot(f[curve].u, r), y = v3_dot(f[curve].v, r), rho = sqrt(x * x + y * y);
+      if (!(rho > 0)) return false;
+      abVec3 on = v3_axpy(f[curve].rad * x / rho, f[curve].u,
+                          v3_axpy(f[curve].rad * y / rho, f[curve].v, f[curve].c));
+      d = v3_scale(curve == 1 ? 1 : -1, v3_sub(center, to_world(b, on)));
+    }
   }
   *n = v3_unit(d);
   return v3_norm2(d) > 0;
 }
 
-static void each_curved(Ranking* r, bool rank) {
-  static const abEcpKind kinds[] = {AB_ECP_SEGMENT, AB_ECP_POINT};
+static const abEcpKind curved_kind[3] = {AB_ECP_SEGMENT, AB_ECP_POINT, AB_ECP_RIM};
+
+static void consider_curved(Ranking* r, const abEcpFeature f[2], abVec3 witness, bool rank) {
   const abEcpContact* c = r->c;
-  for (int a = 0; a < 4; a++)
-    for (int i = 0; i < ab_ecp_feature_count(&c->shape[0], kinds[a & 1]); i++)
-      for (int j = 0; j < ab_ecp_feature_count(&c->shape[1], kinds[a >> 1]); j++) {
-        abEcpFeature f[2] = {ab_ecp_feature(&c->shape[0], kinds[a & 1], i),
-                             ab_ecp_feature(&c->shape[1], kinds[a >> 1], j)};
-        abVec3 n;
-        double beyond;
-        if (!curved_normal(c, f, &n, &beyond)) continue;
-        double sep = ab_ecp_separation(c, n);
-        if (!rank) {
-          r->best = fmax(r->best, sep);
-          continue;
-        }
-        if (sep < r->best - 0.25) continue;
-        double high = feature_height(&f[0], c->body[0], n, 1) +
-                      feature_height(&f[1], c->body[1], n, -1) - sep;
-        add(r, (r->best - sep) + fmax(0, high) + beyond,
-            ab_ecp_mode(kinds[a & 1], i, kinds[a >> 1], j));
+  abVec3 n;
+  double beyond;
+  if (!curved_normal(c, f, witness, &n, &beyond)) return;
+  double sep = ab_ecp_separation(c, n);
+  if (!rank) {
+    r->best = fmax(r->best, sep);
+    return;
+  }
+  if (sep < r->best - 0.25) return;
+  double high =
+      feature_height(&f[0], c->body[0], n, 1) + feature_height(&f[1], c->body[1], n, -1) - sep;
+  add(r, (r->best - sep) + fmax(0, high) + beyond,
+      ab_ecp_mode(f[0].kind, f[0].index, f[1].kind, f[1].index));
+}
+
+static void each_curved(Ranking* r, abVec3 witness, bool rank) {
+  const abEcpContact* c = r->c;
+  for (int a = 0; a < 9; a++)
+    for (int i = 0; i < ab_ecp_feature_count(&c->shape[0], curved_kind[a % 3]); i++) {
+      abEcpFeature f[2] = {ab_ecp_feature(&c->shape[0], curved_kind[a % 3], i)};
+      for (int j = 0; j < ab_ecp_feature_count(&c->shape[1], curved_kind[a / 3]); j++) {
+        f[1] = ab_ecp_feature(&c->shape[1], curved_kind[a / 3], j);
+        // two sharp vertices, or a sharp vertex and a sharp edge, have no normal
+        consider_curved(r, f, witness, rank);
       }
+    }
 }
 
 static void best_of_faces(Ranking* r) {
@@ -185,19 +219,41 @@ static void best_of_faces(Ranking* r) {
     }
 }
 
+static abPose shape_pose(const abEcpShape* s, const abEcpBody* b) {
+  abMat3 R = m3_mul(&b->R, &s->turn);
+  return (abPose){v3_scale(1 / s->scale, to_world(b, s->off)), quat_from_matrix(&R)};
+}
+
+static abDistance distance(const abEcpContact* c) {
+  abDistance d;
+  ab_distance(c->shape[0].shape, shape_pose(&c->shape[0], c->body[0]), c->shape[1].shape,
+              shape_pose(&c->shape[1], c->body[1]), NULL, &d);
+  return d;
+}
+
+abVec3 ab_ecp_witness(const abEcpContact* c) {
+  abDistance d = distance(c);
+  return v3_scale(c->shape[0].scale, v3_lerp(d.point1, d.point2, 0.5));
+}
+
 int ab_ecp_candidates(const abEcpContact* c, int max, abEcpMode* out) {
   enum { RANK_MAX = 768 };
   Ranked item[RANK_MAX];
   Ranking r = {.c = c, .max = max < RANK_MAX ? max : RANK_MAX, .item = item, .best = -INFINITY};
   bool plane = c->shape[1].shape->type == AB_PLANE;
+  abVec3 witness = plane ? v3_zero() : ab_ecp_witness(c);
   best_of_faces(&r);
-  if (!plane) each_curved(&r, false);
+  if (!plane) each_curved(&r, witness, false);
   for (int ref = 0; ref < 2; ref++)
     for (int i = 0; i < ab_ecp_feature_count(&c->shape[ref], AB_ECP_FACE); i++)
       if (!(plane && ref == 0)) rank_face(&r, ref, i);
-  if (!plane) each_curved(&r, true);
+  if (!plane) each_curved(&r, witness, true);
   for (int i = 0; i < r.n; i++) out[i] = item[i].mode;
   return r.n;
+}
+
+static bool finite_axes(const abShape* s) {
+  return ab_ecp_is_polyhedron(s) || s->type == AB_SPHERE || s->type == AB_CAPSULE;
 }
 
 double ab_ecp_gap(const abEcpContact* c) {
@@ -208,8 +264,17 @@ double ab_ecp_gap(const abEcpContact* c) {
     abVec3 p = ab_ecp_support(&c->shape[0], c->body[0], v3_neg(N));
     return v3_dot(N, v3_sub(p, to_world(b, f.c)));
   }
+  abVec3 d = v3_sub(to_world(c->body[0], c->shape[0].off), to_world(c->body[1], c->shape[1].off));
+  double balls = v3_norm(d) - c->shape[0].radius - c->shape[1].radius;
+  if (balls > 0) return balls;
   Ranking r = {.c = c, .best = -INFINITY};
   best_of_faces(&r);
-  if (r.best < 0) each_curved(&r, false);
-  return r.best;
+  if (r.best >= 0) return r.best;
+  abDistance near = distance(c);
+  double scale = c->shape[0].scale, sep = scale * near.separation;
+  // GJK is exact to its error bound; closer than that the bodies' own axes tell
+  if (sep > 1e-9 + scale * near.error) return sep;
+  each_curved(&r, v3_scale(scale, v3_lerp(near.point1, near.point2, 0.5)), false);
+  bool exact = finite_axes(c->shape[0].shape) && finite_axes(c->shape[1].shape);
+  return exact || near.overlap ? r.best : fmax(r.best, sep);
 }

@@ -60,8 +60,10 @@ static bool solve_root(const abContactProblem* p, int root, int* parent, int nto
     mine[island.ncontact++] = i;
   }
   if (!(radius > 0) || !isfinite(radius)) radius = p->length > 0 ? p->length : 1;
-  island.body = AB_TAKE(p->scratch, abEcpBody, island.nbody);
-  island.contact = AB_TAKE(p->scratch, abEcpContact, island.ncontact + 1);
+  island.body = AB_TAKE(p->scratch, abEcpBody, 2 * island.nbody);
+  island.contact = AB_TAKE(p->scratch, abEcpContact, 2 * island.ncontact + 1);
+  island.saved_body = island.body + island.nbody;
+  island.saved_contact = island.contact + island.ncontact;
   if (!island.body || !island.contact || !take_system(p->scratch, &island, &island.system))
     return false;
   island.system.exact_momentum = report->exact_momentum;

@@ -36,6 +36,8 @@ typedef struct abEcpIsland {
   int nbody, ncontact;
   abEcpBody* body;
   abEcpContact* contact;
+  abEcpBody* saved_body;  // room for a copy of both
+  abEcpContact* saved_contact;
   abEcpBody ground;
   abVec3 origin;
   double length, mass;  // units; time: problem->h

@@ -11,8 +11,12 @@
 // After each solution contacts left out are tested for overlap and taken in, and those that pull
 // are let go. The Newton system is dense: for the islands this model is meant for (a few bodies)
 // that is faster than any ordering.
+#include <string.h>
+
 #include "contact/ecp_island.h"
 
+// A step of an island is given up after so many Newton iterations in all.
+enum { BUDGET = 20000 };
 enum { ROUNDS = 12, SWEEPS = 6 };
 
 static void all_bodies(abEcpIsland* island) {
@@ -132,23 +136,38 @@ static void free_motion(abEcpIsland* island) {
     ab_ecp_body_free(&island->body[i], island->system.exact_momentum);
 }
 
+// Where an active contact acts, last step's twist is the better guess; others keep the free one,
+// which is their solution.
 static void start_twists(abEcpIsland* island) {
-  for (int i = 0; i < island->nbody; i++) {
-    abEcpBody* b = &island->body[i];
-    b->v = b->v0, b->w = b->w0;
+  for (int i = 0; i < island->ncontact; i++) {
+    const abEcpContact* c = &island->contact[i];
+    for (int side = 0; c->active && side < 2; side++) {
+      abEcpBody* b = c->body[side];
+      b->v = b->v0, b->w = b->w0;
+    }
   }
 }
 
+static void save(abEcpIsland* island) {
+  memcpy(island->saved_body, island->body, sizeof(abEcpBody) * (size_t)island->nbody);
+  memcpy(island->saved_contact, island->contact, sizeof(abEcpContact) * (size_t)island->ncontact);
+}
+
+static void restore(abEcpIsland* island) {
+  memcpy(island->body, island->saved_body, sizeof(abEcpBody) * (size_t)island->nbody);
+  memcpy(island->contact, island->saved_contact, sizeof(abEcpContact) * (size_t)island->ncontact);
+}
+
 static bool solve_several(abEcpIsland* island) {
-  for (int round = 0; round < ROUNDS; round++) {
+  for (int round = 0; round < ROUNDS && island->system.iterations < BUDGET; round++) {
     for (int i = 0; i < SWEEPS; i++) sweep(island);
     for (int i = 0; i < island->ncontact; i++) {
       abEcpContact* c = &island->contact[i];
       if (c->active && !(c->pn > 0)) c->active = false;
     }
+    save(island);
     if (together(island, false)) return true;
-    for (int i = 0; i < island->ncontact; i++)
-      if (island->contact[i].active) keep_impulse(&island->contact[i]);
+    restore(island);
     take_in_overlapping(island);
   }
   return false;
@@ -160,38 +179,72 @@ static int count_active(const abEcpIsland* island) {
   return n;
 }
 
-static bool solve_active(abEcpIsland* island, bool warm, const abEcpMode* last) {
-  int n = count_active(island);
-  if (n == 1) {
-    for (int i = 0; i < island->ncontact; i++) {
-      abEcpContact* c = &island->contact[i];
-      if (!c->active) continue;
-      clear_external(island);
-      return solve_single(island, c, warm ? &last[i] : NULL);
+static abEcpContact* only_active(abEcpIsland* island) {
+  for (int i = 0; i < island->ncontact; i++)
+    if (island->contact[i].active) return &island->contact[i];
+  return NULL;
+}
+
+// Who bears in free motion. A pair that touched is first asked along its last normal: if that does
+// not separate the bodies it is taken to overlap, which the solution then confirms or not.
+static int find_active(abEcpIsland* island) {
+  int n = 0;
+  for (int i = 0; i < island->ncontact; i++) {
+    abEcpContact* c = &island->contact[i];
+    if (c->recalled && c->shape[1].shape->type != AB_PLANE) {
+      abEcpKinematics k;
+      ab_ecp_kinematics(c, &k);
+      c->active = ab_ecp_separation(c, k.n) < -OVERLAP;
+    } else {
+      c->active = ab_ecp_gap(c) < -OVERLAP;
     }
+    n += c->active;
   }
-  if (warm && together(island, false)) return true;
+  return n;
+}
+
+// Modes and impulses of the last step, of the contacts that bore then and those that overlap now.
+static bool solve_warm(abEcpIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abEcpContact* c = &island->contact[i];
+    if (c->active && !c->recalled) return false;
+    c->active = c->recalled;
+  }
+  start_twists(island);
+  if (count_active(island) == 1) {
+    abEcpContact* c = only_active(island);
+    abEcpMode last = c->mode;
+    return solve_single(island, c, &last) && take_in_overlapping(island) == 0;
+  }
+  return together(island, false) && take_in_overlapping(island) == 0;
+}
+
+static bool solve_cold(abEcpIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) island->contact[i].active = false;
   free_motion(island);
-  return solve_several(island);
+  take_in_overlapping(island);
+  for (int round = 0; round < ROUNDS; round++) {
+    bool solved;
+    if (count_active(island) == 1) {
+      clear_external(island);
+      solved = solve_single(island, only_active(island), NULL);
+    } else {
+      free_motion(island);
+      solved = solve_several(island);
+    }
+    if (!solved || take_in_overlapping(island) == 0) return solved;
+  }
+  return false;
 }
 
 bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abEcpMode mode;
+    island->contact[i].recalled = ab_ecp_recall(island, &island->contact[i], &mode);
+  }
   free_motion(island);
-  if (take_in_overlapping(island) == 0) return true;
-  abEcpMode last[64];
-  bool warm = island->ncontact <= 64;
-  for (int i = 0; i < island->ncontact && warm; i++) {
-    abEcpContact* c = &island->contact[i];
-    if (c->active && !ab_ecp_recall(island, c, &last[i])) warm = false;
-  }
-  if (warm) start_twists(island);
-  bool solved = false;
-  for (int round = 0; round < ROUNDS; round++) {
-    solved = solve_active(island, warm, last);
-    // bodies that the last system left out have moved freely
-    if (!solved || take_in_overlapping(island) == 0) break;
-    warm = false;
-  }
+  if (find_active(island) == 0) return true;
+  bool solved = solve_warm(island) || solve_cold(island);
   abEcpVerdict verdict = whole_verdict(island);
   double residual = fmax(verdict.residual, verdict.violated);
   if (!isfinite(residual)) residual = 1;

@@ -42,26 +42,60 @@ static bool set_planar(abEcpContact* c) {
   return true;
 }
 
+static bool is_curve(const abEcpFeature* f) {
+  return f->kind == AB_ECP_SEGMENT || f->kind == AB_ECP_RIM;
+}
+
+// Rounding about a point or a segment; a rim is sharp.
+static double rounding(const abEcpFeature* f) { return f->kind == AB_ECP_RIM ? 0 : f->rad; }
+
+typedef struct Curve {
+  abVec3 x, along, bend;  // point, unit tangent, its derivative by the parameter
+  double speed;           // |dx/dparameter|
+} Curve;
+
+static Curve curve_at(const abEcpFeature* f, const abEcpBody* b, double par) {
+  Curve q = {.x = v3_add(b->x, m3_apply(&b->R, f->c))};
+  if (f->kind == AB_ECP_SEGMENT) {
+    q.along = m3_apply(&b->R, f->u);
+    q.speed = 1;
+    q.x = v3_axpy(par, q.along, q.x);
+  } else if (f->kind == AB_ECP_RIM) {
+    abVec3 u = m3_apply(&b->R, f->u), v = m3_apply(&b->R, f->v);
+    double co = cos(par), si = sin(par);
+    abVec3 radial = v3_add(v3_scale(co, u), v3_scale(si, v));
+    q.along = v3_sub(v3_scale(co, v), v3_scale(si, u));
+    q.bend = v3_neg(radial);
+    q.speed = f->rad;
+    q.x = v3_axpy(f->rad, radial, q.x);
+  }
+  return q;
+}
+
+// Chooses t and the sign of n by the present poses and parameters.
 static bool set_curved(abEcpContact* c) {
   const abEcpFeature *f0 = &c->feature[0], *f1 = &c->feature[1];
-  bool segment0 = f0->kind == AB_ECP_SEGMENT, segment1 = f1->kind == AB_ECP_SEGMENT;
-  if (!(segment0 || f0->kind == AB_ECP_POINT) || !(segment1 || f1->kind == AB_ECP_POINT))
-    return false;
-  c->npar = segment0 + segment1;
+  bool curve0 = is_curve(f0), curve1 = is_curve(f1);
+  if (!(curve0 || f0->kind == AB_ECP_POINT) || !(curve1 || f1->kind == AB_ECP_POINT)) return false;
+  c->npar = curve0 + curve1;
+  return c->npar == 2 || rounding(f0) + rounding(f1) > 0;
+}
+
+bool ab_ecp_orient(abEcpContact* c) {
+  if (c->ref >= 0) return true;
   const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
-  abVec3 x0 = v3_add(b0->x, m3_apply(&b0->R, f0->c)), x1 = v3_add(b1->x, m3_apply(&b1->R, f1->c));
-  abVec3 n = v3_sub(x0, x1), o;
+  Curve q0 = curve_at(&c->feature[0], b0, c->par[0]);
+  Curve q1 = curve_at(&c->feature[1], b1, c->par[c->npar == 2]);
+  abVec3 n = v3_sub(q0.x, q1.x), o;
   if (c->npar == 2) {
-    abVec3 cross = v3_cross(m3_apply(&b0->R, f0->u), m3_apply(&b1->R, f1->u));
+    n = v3_cross(q0.along, q1.along);
     // Nearly parallel edges leave the normal to chance; they meet in a mode with a plane instead.
-    if (v3_norm2(cross) < 1e-8) return false;
+    if (v3_norm2(n) < 1e-8) return false;
     // From the inside of body 2 to the inside of body 1: the bodies' own centres decide.
     abVec3 inside0 = v3_add(b0->x, m3_apply(&b0->R, c->shape[0].off));
     abVec3 inside1 = v3_add(b1->x, m3_apply(&b1->R, c->shape[1].off));
-    c->sign = v3_dot(cross, v3_sub(inside0, inside1)) < 0 ? -1 : 1;
-    n = v3_scale(c->sign, cross);
-  } else if (f0->rad + f1->rad <= 0) {
-    return false;
+    c->sign = v3_dot(n, v3_sub(inside0, inside1)) < 0 ? -1 : 1;
+    n = v3_scale(c->sign, n);
   }
   v3_tangents(v3_unit(n), &c->t_ref, &o);
   return true;
@@ -233,73 +267,79 @@ static void project(double J[3][AB_ECP_COLUMNS], abVec3 n, double scale) {
   }
 }
 
-// Variation of the vector from feature 1 to feature 0, at the given parameters.
-static abVec3 difference(const abEcpContact* c, double D[3][AB_ECP_COLUMNS], abVec3 dir[2],
-                         abVec3* first) {
-  abVec3 x[2];
+// The two points of features that are not faces, and the variation of their difference.
+static void curve_pair(const abEcpContact* c, Curve q[2], double D[3][AB_ECP_COLUMNS]) {
   int par = 0;
   for (int i = 0; i < 2; i++) {
-    const abEcpFeature* f = &c->feature[i];
-    const abEcpBody* b = c->body[i];
     double sign = i == 0 ? 1 : -1;
-    x[i] = v3_add(b->x, m3_apply(&b->R, f->c));
-    if (f->kind == AB_ECP_SEGMENT) {
-      dir[i] = m3_apply(&b->R, f->u);
-      x[i] = v3_axpy(c->par[par], dir[i], x[i]);
-      set_column(D, AB_ECP_PAR + par++, v3_scale(sign, dir[i]));
-    }
+    q[i] = curve_at(&c->feature[i], c->body[i], c->par[par]);
+    if (is_curve(&c->feature[i]))
+      set_column(D, AB_ECP_PAR + par++, v3_scale(sign * q[i].speed, q[i].along));
     add_identity(D, 6 * i, sign);
-    add_turn(D, 6 * i + 3, v3_sub(x[i], b->x), sign);
+    add_turn(D, 6 * i + 3, v3_sub(q[i].x, c->body[i]->x), sign);
   }
-  *first = x[0];
-  return v3_sub(x[0], x[1]);
+}
+
+// Two curves that cross: n along the product of their tangents; the points differ by reach n.
+static void crossing(const abEcpContact* c, const Curve q[2], double reach, abEcpKinematics* k,
+                     double D[3][AB_ECP_COLUMNS], double dn[3][AB_ECP_COLUMNS]) {
+  abVec3 m = v3_cross(q[0].along, q[1].along), d = v3_sub(q[0].x, q[1].x);
+  double norm = v3_norm(m), along = v3_dot(q[0].along, q[1].along);
+  k->n = v3_scale(c->sign / norm, m);
+  // (dtheta0 x a) x b = a (b.dtheta0) - (a.b) dtheta0; a x (dtheta1 x b) = (a.b) dtheta1 - b
+  // (a.dtheta1)
+  add_identity(dn, 3, -along), add_identity(dn, 9, along);
+  double a[3] = {q[0].along.x, q[0].along.y, q[0].along.z};
+  double b[3] = {q[1].along.x, q[1].along.y, q[1].along.z};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) dn[i][3 + j] += a[i] * b[j], dn[i][9 + j] -= b[i] * a[j];
+  set_column(dn, AB_ECP_PAR, v3_cross(q[0].bend, q[1].along));
+  set_column(dn, AB_ECP_PAR + 1, v3_cross(q[0].along, q[1].bend));
+  project(dn, k->n, c->sign / norm);
+  double g[3] = {d.x - reach * k->n.x, d.y - reach * k->n.y, d.z - reach * k->n.z};
+  for (int i = 0; i < 3; i++) {
+    k->g[i] = g[i];
+    for (int j = 0; j < AB_ECP_COLUMNS; j++) k->Jg[i][j] = D[i][j] - reach * dn[i][j];
+  }
+}
+
+// A rounded point against a point or a curve: n from the one to the nearest point of the other.
+static void nearest(const abEcpContact* c, const Curve q[2], double reach, abEcpKinematics* k,
+                    double D[3][AB_ECP_COLUMNS], double dn[3][AB_ECP_COLUMNS]) {
+  abVec3 d = v3_sub(q[0].x, q[1].x);
+  double norm = v3_norm(d);
+  k->n = v3_scale(1 / norm, d);
+  for (int j = 0; j < AB_ECP_COLUMNS; j++) {
+    for (int i = 0; i < 3; i++) dn[i][j] = D[i][j];
+    k->Jg[0][j] = k->n.x * D[0][j] + k->n.y * D[1][j] + k->n.z * D[2][j];
+  }
+  project(dn, k->n, 1 / norm);
+  k->g[0] = norm - reach;
+  if (c->npar == 0) return;
+  int side = is_curve(&c->feature[0]) ? 0 : 1;
+  abVec3 u = q[side].along, m = v3_cross(u, d);
+  k->g[1] = v3_dot(u, d);
+  for (int j = 0; j < AB_ECP_COLUMNS; j++)
+    k->Jg[1][j] = u.x * D[0][j] + u.y * D[1][j] + u.z * D[2][j];
+  k->Jg[1][6 * side + 3] += m.x, k->Jg[1][6 * side + 4] += m.y, k->Jg[1][6 * side + 5] += m.z;
+  k->Jg[1][AB_ECP_PAR] += v3_dot(q[side].bend, d);
 }
 
 static void curved_kinematics(const abEcpContact* c, abEcpKinematics* k) {
   double D[3][AB_ECP_COLUMNS] = {{0}}, dn[3][AB_ECP_COLUMNS] = {{0}};
-  abVec3 dir[2] = {{0, 0, 0}, {0, 0, 0}}, x0;
-  abVec3 d = difference(c, D, dir, &x0);
-  double reach = c->feature[0].rad + c->feature[1].rad;
-  if (c->npar == 2) {
-    abVec3 m = v3_cross(dir[0], dir[1]);
-    double norm = v3_norm(m), along = v3_dot(dir[0], dir[1]);
-    k->n = v3_scale(c->sign / norm, m);
-    add_identity(dn, 3, -along), add_identity(dn, 9, along);
-    double a[3] = {dir[0].x, dir[0].y, dir[0].z}, b[3] = {dir[1].x, dir[1].y, dir[1].z};
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++) dn[i][3 + j] += a[i] * b[j], dn[i][9 + j] -= b[i] * a[j];
-    project(dn, k->n, c->sign / norm);
-    double g[3] = {d.x - reach * k->n.x, d.y - reach * k->n.y, d.z - reach * k->n.z};
-    for (int i = 0; i < 3; i++) {
-      k->g[i] = g[i];
-      for (int j = 0; j < AB_ECP_COLUMNS; j++) k->Jg[i][j] = D[i][j] - reach * dn[i][j];
-    }
-  } else {
-    double norm = v3_norm(d);
-    k->n = v3_scale(1 / norm, d);
-    for (int j = 0; j < AB_ECP_COLUMNS; j++) {
-      for (int i = 0; i < 3; i++) dn[i][j] = D[i][j];
-      k->Jg[0][j] = k->n.x * D[0][j] + k->n.y * D[1][j] + k->n.z * D[2][j];
-    }
-    project(dn, k->n, 1 / norm);
-    k->g[0] = norm - reach;
-    if (c->npar == 1) {
-      int side = c->feature[0].kind == AB_ECP_SEGMENT ? 0 : 1;
-      abVec3 u = dir[side], m = v3_cross(u, d);
-      k->g[1] = v3_dot(u, d);
-      for (int j = 0; j < AB_ECP_COLUMNS; j++)
-        k->Jg[1][j] = u.x * D[0][j] + u.y * D[1][j] + u.z * D[2][j];
-      double turn[3] = {m.x, m.y, m.z};
-      for (int j = 0; j < 3; j++) k->Jg[1][6 * side + 3 + j] += turn[j];
-    }
-  }
-  // a = x0 - rad0 n; x0 moves with body 0 and its own parameter only
-  int npar0 = c->feature[0].kind == AB_ECP_SEGMENT;
-  double rad = c->feature[0].rad;
-  k->a = v3_axpy(-rad, k->n, x0);
+  Curve q[2];
+  curve_pair(c, q, D);
+  double rad = rounding(&c->feature[0]), reach = rad + rounding(&c->feature[1]);
+  if (c->npar == 2)
+    crossing(c, q, reach, k, D, dn);
+  else
+    nearest(c, q, reach, k, D, dn);
+  // a = x0 - rad n; x0 moves with body 0 and its own parameter only
+  bool own_par = is_curve(&c->feature[0]);
+  k->a = v3_axpy(-rad, k->n, q[0].x);
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < AB_ECP_COLUMNS; j++) {
-      bool own = j < 6 || (npar0 && j == AB_ECP_PAR);
+      bool own = j < 6 || (own_par && j == AB_ECP_PAR);
       k->Ja[i][j] = (own ? D[i][j] : 0) - rad * dn[i][j];
     }
   frame_from_normal(k, c->t_ref, dn);

@@ -7,7 +7,8 @@
 //     border's edge, beyond an edge's end to its vertex, a vertex that sinks in spans an edge or a
 //     face with those already down;
 //   3 the largest feature whose vertices would all sink in freely, and step 2 from there;
-//   4 all modes, nearest first, each from rest-like and slip-like starts and then by continuation
+//   4 the nearest modes from one start each; then all modes, nearest first, each from rest-like and
+//   slip-like starts and then by continuation
 //     in the friction coefficient from 0 and from sticking;
 //   5 the nearest few once more, from sliding in all directions.
 // A step has no fallback of halving h: a pair of half steps has no single end twist that moves the
@@ -18,23 +19,27 @@
 // bodies and their history only, not on the frame.
 #include "contact/ecp.h"
 
-#include <stdlib.h>
-
-enum { VISIT_MAX = 24 };
+// A search that has not ended after so many Newton iterations will not (a usual mode takes 5, all
+// modes of a box from all starts some hundred); the step is reported then.
+enum { VISIT_MAX = 24, BUDGET = 4000 };
 
 typedef struct Search {
   abEcpSystem* s;
   abEcpContact* c;
+  int end;  // of the budget, in iterations of the system
   int nvisit;
   abEcpMode visit[VISIT_MAX];
+  double best;  // by how much the least bad solution fails its inequalities
+  abEcpContact best_contact;
+  abTwist best_twist[2];
 } Search;
 
 static abVec3 to_body(const abEcpBody* b, abVec3 x) { return m3_apply_t(&b->R, v3_sub(x, b->x)); }
 
 static double clamp(double x, double limit) { return x > limit ? limit : x < -limit ? -limit : x; }
 
-// Parameters of the present mode nearest to a world point.
-static void place_parameters(abEcpContact* c, abVec3 a) {
+// Parameters of the present mode nearest to a world point; false if that leaves no normal.
+static bool place_parameters(abEcpContact* c, abVec3 a) {
   int next = 0;
   for (int i = 0; i < 2; i++) {
     if (i == c->ref) continue;
@@ -42,8 +47,9 @@ static void place_parameters(abEcpContact* c, abVec3 a) {
     abVec3 r = v3_sub(to_body(c->body[i], a), f->c);
     if (f->kind == AB_ECP_SEGMENT) c->par[next++] = clamp(v3_dot(f->u, r), f->half);
     if (f->kind == AB_ECP_FACE) c->par[0] = v3_dot(f->u, r), c->par[1] = v3_dot(f->v, r);
-    if (f->kind == AB_ECP_RIM) c->par[0] = atan2(v3_dot(f->v, r), v3_dot(f->u, r));
+    if (f->kind == AB_ECP_RIM) c->par[next++] = atan2(v3_dot(f->v, r), v3_dot(f->u, r));
   }
+  return ab_ecp_orient(c);
 }
 
 // Azimuth of a rim's lowest point over the plane at the present poses.
@@ -104,9 +110,8 @@ static bool begin_cold(Search* q, abEcpMode mode, double fraction) {
   free_start(q);
   if (!begin(q, mode)) return false;
   abEcpContact* c = q->c;
-  abVec3 center = c->body[c->ref == 0 ? 1 : 0]->x;
-  if (c->ref < 0) center = v3_lerp(c->body[0]->x, c->body[1]->x, 0.5);
-  place_parameters(c, center);
+  abVec3 center = c->ref < 0 ? ab_ecp_witness(c) : c->body[1 - c->ref]->x;
+  if (!place_parameters(c, center)) return false;
   if (c->ref >= 0) {
     const abEcpFeature* f = &c->feature[1 - c->ref];
     if (f->kind == AB_ECP_RIM) c->par[0] = lowest_azimuth(c);
@@ -115,10 +120,34 @@ static bool begin_cold(Search* q, abEcpMode mode, double fraction) {
   return true;
 }
 
-static bool accepted(const Search* q) {
+static bool accepted(Search* q) {
   double worst;
-  return ab_ecp_admissible(q->s, q->c, &worst);
+  if (ab_ecp_admissible(q->s, q->c, &worst)) return true;
+  if (q->c->pn > 0 && worst < q->best) {
+    q->best = worst;
+    q->best_contact = *q->c;
+    for (int i = 0; i < q->s->nbody; i++)
+      q->best_twist[i] = (abTwist){q->s->body[i]->v, q->s->body[i]->w};
+  }
+  return false;
 }
+
+// Nothing held: leave the solution that fails least, or else the free motion without contact.
+static bool give_up(Search* q) {
+  free_start(q);
+  if (!isfinite(q->best)) {
+    q->c->pn = q->c->s[0] = q->c->s[1] = q->c->s[2] = 0;
+    return false;
+  }
+  *q->c = q->best_contact;
+  for (int i = 0; i < q->s->nbody; i++) {
+    q->s->body[i]->v = q->best_twist[i].lin, q->s->body[i]->w = q->best_twist[i].ang;
+    ab_ecp_body_end(q->s->body[i], q->s->exact_momentum);
+  }
+  return false;
+}
+
+static bool exhausted(const Search* q) { return q->s->iterations > q->end; }
 
 static bool visited(Search* q, abEcpMode mode) {
   for (int i = 0; i < q->nvisit; i++)
@@ -134,10 +163,10 @@ static bool follow(Search* q, int limit) {
     if (!ab_ecp_neighbour(q->c, &next) || visited(q, next)) return false;
     abEcpKinematics k;
     ab_ecp_kinematics(q->c, &k);
-    if (!begin(q, next)) return false;
-    place_parameters(q->c, k.a);
+    if (!begin(q, next) || !place_parameters(q->c, k.a)) return false;
     if (!(q->c->pn > 0)) guess_impulses(q->c, 1);
-    if (!solve_mode(q, 20, true) && !(begin_cold(q, next, 1) && solve_mode(q, 30, true)))
+    // A mode that is right is found in a few iterations; one that is not may never be.
+    if (!solve_mode(q, 9, true) && !(begin_cold(q, next, 1) && solve_mode(q, 9, true)))
       return false;
     if (accepted(q)) return true;
   }
@@ -175,7 +204,7 @@ static bool from_stick(Search* q, abEcpMode mode) {
 static bool all_directions(Search* q, abEcpMode mode) {
   static const double fraction[] = {1, 0.3, 3, 10};
   abEcpContact* c = q->c;
-  for (int i = 0; i < 16 * 4; i++) {
+  for (int i = 0; i < 16 * 4 && !exhausted(q); i++) {
     if (!begin_cold(q, mode, fraction[i / 16])) return false;
     double phi = 6.283185307179586 * (i % 16) / 16, size = c->mu * c->pn;
     c->s[0] = size * cos(phi), c->s[1] = size * sin(phi), c->s[2] = 0;
@@ -203,27 +232,29 @@ static bool try_starts(Search* q, abEcpMode mode) {
 }
 
 bool ab_ecp_search(abEcpSystem* s, const abEcpMode* last) {
-  Search q = {.s = s, .c = s->contact[0]};
-  if (last && begin(&q, *last)) {
+  Search q = {.s = s, .c = s->contact[0], .end = s->iterations + BUDGET, .best = INFINITY};
+  if (last && begin(&q, *last) && ab_ecp_orient(q.c)) {
     visited(&q, *last);
-    if (solve_mode(&q, 12, false)) {
-      if (accepted(&q)) return true;
-      if (follow(&q, 6)) return true;
-    }
+    // From the last impulses; where Newton runs in circles between sticking and sliding, from
+    // others.
+    bool solved = solve_mode(&q, 12, false) ||
+                  (begin_cold(&q, *last, 1) && solve_mode(&q, 12, true)) || from_stick(&q, *last);
+    if (solved && (accepted(&q) || follow(&q, 6))) return true;
   }
   free_start(&q);
   enum { CANDIDATE_MAX = 768 };
   abEcpMode candidate[CANDIDATE_MAX];
   int n = ab_ecp_candidates(q.c, CANDIDATE_MAX, candidate);
-  q.nvisit = 0;
-  if (n > 0) {
-    visited(&q, candidate[0]);
-    if (begin_cold(&q, candidate[0], 1) && solve_mode(&q, 30, true))
-      if (accepted(&q) || follow(&q, 12)) return true;
+  for (int i = 0; i < n && i < 12; i++) {
+    if (visited(&q, candidate[i])) continue;
+    if (begin_cold(&q, candidate[i], 1) && solve_mode(&q, 12, true))
+      if (accepted(&q) || (i == 0 && follow(&q, 12))) return true;
   }
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n && i < 6; i++)
+    if (from_stick(&q, candidate[i]) && accepted(&q)) return true;
+  for (int i = 0; i < n && !exhausted(&q); i++)
     if (try_starts(&q, candidate[i])) return true;
   for (int i = 0; i < n && i < 8; i++)
     if (all_directions(&q, candidate[i])) return true;
-  return false;
+  return give_up(&q);
 }

@@ -104,6 +104,12 @@ bool ab_ecp_recall(const abEcpIsland* island, abEcpContact* c, abEcpMode* mode) 
       return false;  // other shapes than last time
   *mode = m->mode;
   if (!ab_ecp_set_mode(c, *mode)) return false;
+  for (int i = 0; i < 2; i++) c->par[i] = m->par[i] / island->length;
+  // an azimuth is no length
+  bool rim0 = mode->kind[0] == AB_ECP_RIM, rim1 = mode->kind[1] == AB_ECP_RIM;
+  if (rim0 || (rim1 && c->npar == 1)) c->par[0] = m->par[0];
+  if (rim1 && c->npar == 2) c->par[1] = m->par[1];
+  if (!ab_ecp_orient(c)) return false;
   double unit = impulse_unit(island);
   abVec3 f = v3_scale(1 / unit, m->friction), n, t, o;
   if (c->ref >= 0) {
@@ -120,8 +126,6 @@ bool ab_ecp_recall(const abEcpIsland* island, abEcpContact* c, abEcpMode* mode) 
   c->s[0] = c->e[0] > 0 ? v3_dot(f, t) / c->e[0] : 0;
   c->s[1] = c->e[1] > 0 ? v3_dot(f, o) / c->e[1] : 0;
   c->s[2] = c->e[2] > 0 ? m->pr / (unit * island->length) / c->e[2] : 0;
-  for (int i = 0; i < 2; i++) c->par[i] = m->par[i] / island->length;
-  if (mode->kind[0] == AB_ECP_RIM || mode->kind[1] == AB_ECP_RIM) c->par[0] = m->par[0];
   return true;
 }
 
@@ -136,7 +140,9 @@ static void remember(const abEcpIsland* island, const abEcpContact* c, abVec3 fr
   m->pr = c->e[2] * c->s[2] * unit * island->length;
   m->friction = friction;
   for (int i = 0; i < 2; i++) m->par[i] = c->par[i] * island->length;
-  if (c->mode.kind[0] == AB_ECP_RIM || c->mode.kind[1] == AB_ECP_RIM) m->par[0] = c->par[0];
+  bool rim0 = c->mode.kind[0] == AB_ECP_RIM, rim1 = c->mode.kind[1] == AB_ECP_RIM;
+  if (rim0 || (rim1 && c->npar == 1)) m->par[0] = c->par[0];
+  if (rim1 && c->npar == 2) m->par[1] = c->par[1];
 }
 
 void ab_ecp_store(const abEcpIsland* island, const abEcpContact* c, abContactSolution* out) {

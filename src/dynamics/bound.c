@@ -197,6 +197,40 @@ static void report_actuators(abData* data, int mover, const double* v) {
   }
 }
 
+// Cuts what the inertial wrenches add down to the energy of the motion they belong to: beyond, the
+// step is too long to resolve the motion.
+static void cap_inertial(const abData* data, int mover, double energy, double* d) {
+  const abTrees* t = data->trees;
+  const abMover* m = &t->model->mover[mover];
+  double own = ab_tree_motion(t->model, data, mover, d).energy;
+  if (!(own > energy)) return;
+  double share = sqrt(energy / own);
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) d[i] *= share;
+}
+
+// The inertial wrenches at the start of the step moved v by d. Taken again in the middle of that,
+// at v - d / 2, they make a fast spin's turning second-order accurate (tree_drift.c).
+static void correct_inertial(abData* data, int mover, double* v) {
+  abTrees* t = data->trees;
+  const abMover* m = &t->model->mover[mover];
+  int begin = m->dof0, end = m->dof0 + m->ndof;
+  double *d = t->inertial, *middle = t->change;
+  bool any = false;
+  ab_tree_solve(t, mover, AB_LOAD_INERTIAL, data->h, NULL, d);
+  for (int i = begin; i < end; i++) {
+    v[i] -= d[i];
+    any = any || d[i] != 0;
+  }
+  if (!any) return;
+  double energy = ab_tree_motion(t->model, data, mover, v).energy;
+  cap_inertial(data, mover, energy, d);
+  for (int i = begin; i < end; i++) middle[i] = v[i] + 0.5 * d[i];
+  ab_tree_velocity(t->model, data, mover, middle);
+  ab_tree_solve(t, mover, AB_LOAD_INERTIAL, data->h, NULL, d);
+  cap_inertial(data, mover, energy, d);
+  for (int i = begin; i < end; i++) v[i] += d[i];
+}
+
 void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, double* v) {
   abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
@@ -207,7 +241,7 @@ void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, d
     newton_point(data, mover, smooth, base, t->change);
     go_towards(t, mover, t->change, v);
   }
-  if (smooth) ab_tree_solve(t, mover, AB_LOAD_INERTIAL, data->h, NULL, t->inertial);
+  if (smooth) correct_inertial(data, mover, v);
   report_actuators(data, mover, v);
 }
 

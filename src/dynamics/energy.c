@@ -23,6 +23,17 @@ static double spring_stretch2(const abModel* model, const abData* data, const ab
   return sum;
 }
 
+// Twice the kinetic energy of a joint's rotor per armature; a free joint's is at the frame's
+// origin.
+static double rotor_speed2(const abData* data, const abJoint* joint) {
+  const double* v = data->v + joint->v0;
+  if (joint->type != AB_JOINT_FREE)
+    return joint->type == AB_JOINT_BALL ? v3_norm2(v3(v[0], v[1], v[2])) : v[0] * v[0];
+  abTwist t = twist_from_array(v);
+  abVec3 to_origin = v3_sub(data->pose[joint->body].p, data->com[joint->body]);
+  return v3_norm2(twist_at(t, to_origin)) + v3_norm2(t.ang);
+}
+
 abEnergy ab_energy(const abModel* model, const abData* data) {
   abEnergy e = {0, 0, 0};
   for (int b = 1; b < model->nbody; b++) {
@@ -33,11 +44,12 @@ abEnergy ab_energy(const abModel* model, const abData* data) {
     e.kinetic += 0.5 * (body->mass * v3_norm2(t.lin) + v3_dot(t.ang, L));
     if (body->gravity) e.gravity -= body->mass * v3_dot(model->gravity, data->com[b]);
   }
-  for (int i = 0; i < model->nv; i++)
-    e.kinetic += 0.5 * model->dof_armature[i] * data->v[i] * data->v[i];
-  for (int j = 0; j < model->njoint; j++)
-    if (model->joint[j].stiffness > 0)
-      e.spring += 0.5 * model->joint[j].stiffness * spring_stretch2(model, data, &model->joint[j]);
+  for (int j = 0; j < model->njoint; j++) {
+    const abJoint* joint = &model->joint[j];
+    if (joint->armature > 0) e.kinetic += 0.5 * joint->armature * rotor_speed2(data, joint);
+    if (joint->stiffness > 0)
+      e.spring += 0.5 * joint->stiffness * spring_stretch2(model, data, joint);
+  }
   return e;
 }
 

@@ -16,7 +16,7 @@
 static void free_body(const abModel* model, abData* data, const abMover* mover) {
   int b = mover->body0;
   const abBody* body = &model->body[b];
-  abWrench load = wrench_add(data->applied[b], data->trees->link[body->joint0].bias);
+  abWrench load = wrench_add(data->applied[b], data->trees->link[body->joint0].load);
   if (body->gravity) load.force = v3_axpy(body->mass, model->gravity, load.force);
   if (model->integrator == AB_RK4) {
     ab_rk4_free_body(model, data, mover, load);
@@ -45,10 +45,10 @@ void ab_free_motion(const abModel* model, abData* data) {
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
     if (!mover->jointed) {
-      data->trees->link[model->body[mover->body0].joint0].bias = wrench_zero();
+      data->trees->link[model->body[mover->body0].joint0].load = wrench_zero();
       continue;
     }
-    ab_tree_state(model, data, mover);
+    ab_tree_state(model, data, m);
     ab_joint_forces(model, data, m, !rk4);
     ab_bounds_begin(model, data, m);
   }

@@ -6,13 +6,16 @@
 // old orientation, L = I(R_old) w is the momentum the step ends with, and the new angular velocity
 // is I(R_new)^-1 L.
 //
-// RK4: the smooth motion is known from ab_free_motion (q_smooth, v_free); what contact added, dv =
-// v_solved - v_free, moves the body on from there by h dv, and its angular part is carried to the
-// new orientation as the momentum I(R_old) dw that it is.
+// Joint trees: q moves by h times the velocity at the end of the step, then tree_drift.c sees to it
+// that the inertial forces add no energy.
 //
-// Joint trees: q moves by h times the velocity at the end of the step (semi-implicit Euler), then
-// tree_drift.c sees to it that the velocities' own bias adds no energy; or q moves on from q_smooth
-// by h (v_solved - v_smooth) (RK4).
+// RK4: the smooth motion is known from ab_free_motion (q_smooth, v_smooth). A mover that nothing
+// but smooth forces acted on goes there. One that contacts, limits or friction hold moves by h
+// times the velocity at the end of the step, as above, since that is what they were solved for: a
+// body at rest on the floor has v_smooth = -g h and q_smooth = q - g h^2 / 2, and adding h
+// (v_solved - v_smooth) to the latter would lift it by g h^2 / 2 in every step. A free body's end
+// momentum is that of the smooth motion, I(R_smooth) w_smooth, and what contact added at the old
+// orientation, I(R_old) dw.
 #include "dynamics/integrate.h"
 
 #include "dynamics/rotate.h"
@@ -40,19 +43,36 @@ static void free_body(const abModel* model, abData* data, const abMover* mover, 
   twist_to_array(end, data->v + mover->dof0);
 }
 
-static void free_body_rk4(const abModel* model, abData* data, const abMover* mover, abTwist end) {
+static bool differs(const abMover* mover, const double* a, const double* b) {
+  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++)
+    if (a[i] != b[i]) return true;
+  return false;
+}
+
+static abMat3 inertia_at(const abBody* body, abQuat q) {
+  abMat3 axes = quat_matrix(quat_mul(q, body->inertia_q));
+  return m3_congruent_diag(&axes, body->inertia);
+}
+
+static void free_body_rk4(const abModel* model, abData* data, const abMover* mover,
+                          const double* v_solved) {
   int b = mover->body0;
   const abBody* body = &model->body[b];
   int q0 = model->joint[body->joint0].q0;
   double *q = data->q + q0, *smooth = data->trees->q_smooth + q0;
-  for (int i = 0; i < 7; i++) q[i] = smooth[i];
-  abTwist free = twist_from_array(data->v_free + mover->dof0), dv = twist_sub(end, free);
-  if (v3_norm2(dv.lin) > 0 || v3_norm2(dv.ang) > 0) {
-    abQuat q_old = {q[3], q[4], q[5], q[6]}, q_new = ab_turn(q_old, v3_scale(data->h, dv.ang));
-    move_free(q, v3_scale(data->h, dv.lin), q_old, q_new, quat_rotate(q_old, body->com));
-    abVec3 L = m3_apply(&data->inertia[b], dv.ang);
-    abVec3 w = ab_spin_velocity(quat_mul(q_new, body->inertia_q), body->inertia, L);
-    end.ang = v3_add(free.ang, w);
+  abTwist end = twist_from_array(v_solved + mover->dof0);
+  if (!differs(mover, v_solved, data->v_free)) {
+    for (int i = 0; i < 7; i++) q[i] = smooth[i];
+  } else {
+    abTwist free = twist_from_array(data->v_free + mover->dof0);
+    abQuat q_old = data->pose[b].q, q_new = ab_turn(q_old, v3_scale(data->h, end.ang));
+    abMat3 I = inertia_at(body, (abQuat){smooth[3], smooth[4], smooth[5], smooth[6]});
+    abVec3 dL = m3_apply(&data->inertia[b], v3_sub(end.ang, free.ang));
+    abVec3 L = v3_add(m3_apply(&I, free.ang), dL);
+    move_free(q, v3_scale(data->h, end.lin), q_old, q_new, v3_sub(data->com[b], data->pose[b].p));
+    // a body that does not turn keeps its (zero) velocity; the momentum of rest is rounding only
+    if (v3_norm2(end.ang) > 0)
+      end.ang = ab_spin_velocity(quat_mul(q_new, body->inertia_q), body->inertia, L);
   }
   twist_to_array(end, data->v + mover->dof0);
 }
@@ -85,66 +105,64 @@ static void move_joint(const abModel* model, double* q_all, const double* dv, in
   }
 }
 
+// Along `move`, less a share of what the inertial forces added to it.
 static void move_tree(const abModel* model, abData* data, const abMover* mover, double share) {
   abTreeRange range = tree_range(model, mover);
-  abTrees* t = data->trees;
-  bool rk4 = model->integrator == AB_RK4;
+  const abTrees* t = data->trees;
   for (int j = range.joint0; j < range.joint1; j++) {
     const abLink* link = &t->link[j];
-    int nq = link->ndof == 6 ? 7 : link->ndof == 3 ? 4 : 1, q0 = model->joint[j].q0;
-    double dv[6];
+    double v[6];
     bool moves = false;
     for (int k = 0; k < link->ndof; k++) {
-      dv[k] = t->move[link->dof + k] -
-              (rk4 ? t->v_smooth[link->dof + k] : share * t->inertial[link->dof + k]);
-      moves = moves || dv[k] != 0;
+      v[k] = t->move[link->dof + k];
+      if (share != 0) v[k] -= share * t->inertial[link->dof + k];
+      moves = moves || v[k] != 0;
     }
-    for (int i = q0; rk4 && i < q0 + nq; i++) data->q[i] = t->q_smooth[i];
-    if (moves) move_joint(model, data->q, dv, j, data->h);
+    if (moves) move_joint(model, data->q, v, j, data->h);
   }
 }
 
-// Velocities before the drift (`kick`) and after it (data->v), with the bias of a motion that the
-// step cannot resolve cut down to the size of the motion itself. False if there is no bias.
-static bool begin_drift(const abModel* model, abData* data, int m, double* kick,
-                        abTreeMotion* before) {
+static void tree_rk4(const abModel* model, abData* data, int m, const double* v_solved) {
   const abMover* mover = &model->mover[m];
-  int begin = mover->dof0, end = mover->dof0 + mover->ndof;
-  double *v = data->v, *d = data->trees->inertial;
-  bool turning = false;
-  for (int i = begin; i < end; i++) {
-    kick[i] = v[i] - d[i];
-    turning = turning || v[i] != kick[i];
+  abTreeRange range = tree_range(model, mover);
+  const abTrees* t = data->trees;
+  if (differs(mover, v_solved, t->v_smooth)) {
+    ab_bounds_finish(data, m, data->v, data->trees->move);
+    move_tree(model, data, mover, 0);
+    return;
   }
-  if (!turning) return false;
-  *before = ab_tree_motion(model, data, m, kick);
-  double bias = ab_tree_motion(model, data, m, d).energy;
-  if (bias > before->energy) {
-    double share = sqrt(before->energy / bias);
-    for (int i = begin; i < end; i++) {
-      data->trees->move[i] -= (1 - share) * d[i];
-      d[i] *= share;
-      v[i] = kick[i] + d[i];
-    }
+  for (int j = range.joint0; j < range.joint1; j++) {
+    int n = t->link[j].ndof == 6 ? 7 : t->link[j].ndof == 3 ? 4 : 1, q0 = model->joint[j].q0;
+    for (int i = q0; i < q0 + n; i++) data->q[i] = t->q_smooth[i];
   }
-  return true;
+}
+
+// The motion before the drift. False if the tree has no inertial forces, and nothing drifts.
+static bool begin_drift(const abModel* model, abData* data, int m, abTreeMotion* before) {
+  const abMover* mover = &model->mover[m];
+  double* kick = data->trees->change;
+  bool any = false;
+  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) {
+    kick[i] = data->v[i] - data->trees->inertial[i];
+    any = any || data->trees->inertial[i] != 0;
+  }
+  if (any) *before = ab_tree_motion(model, data, m, kick);
+  return any;
 }
 
 static void tree(const abModel* model, abData* data, int m, const double* v_solved) {
   const abMover* mover = &model->mover[m];
-  bool touched = false;
-  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) {
-    data->v[i] = v_solved[i];
-    touched = touched || v_solved[i] != data->v_free[i];
+  bool touched = differs(mover, v_solved, data->v_free);
+  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) data->v[i] = v_solved[i];
+  if (model->integrator == AB_RK4) {
+    tree_rk4(model, data, m, v_solved);
+    return;
   }
   ab_bounds_finish(data, m, data->v, data->trees->move);
   abTreeMotion before;
-  if (model->integrator == AB_RK4 || !begin_drift(model, data, m, data->trees->change, &before)) {
-    move_tree(model, data, mover, 0);
-    return;
-  }
-  move_tree(model, data, mover, touched ? 0 : 0.5);
-  ab_tree_drift(model, data, m, before, touched);
+  bool drifts = begin_drift(model, data, m, &before);
+  move_tree(model, data, mover, drifts && !touched ? 0.5 : 0);
+  if (drifts) ab_tree_drift(model, data, m, before, touched);
 }
 
 void ab_integrate(const abModel* model, abData* data, const double* v_solved,
@@ -156,7 +174,7 @@ void ab_integrate(const abModel* model, abData* data, const double* v_solved,
     else if (twist_end)
       free_body_cayley(model, data, mover, twist_end[mover->body0]);
     else if (model->integrator == AB_RK4)
-      free_body_rk4(model, data, mover, twist_from_array(v_solved + mover->dof0));
+      free_body_rk4(model, data, mover, v_solved);
     else
       free_body(model, data, mover, twist_from_array(v_solved + mover->dof0));
   }

@@ -176,11 +176,11 @@ static Drive drive_at(const abModel* model, const abData* data, int actuator) {
   return d;
 }
 
-// The actuator on a free body: its wrench at the centre of mass, left in the link's bias.
+// The actuator on a free body: its wrench at the centre of mass, left in the link's load.
 static void drive_free_body(abTrees* t, int joint, const Drive* d, double force) {
   double x[6];
   for (int k = 0; k < 6; k++) x[k] = force * d->s[k];
-  t->link[joint].bias = wrench_add(t->link[joint].bias, wrench_from_array(x));
+  t->link[joint].load = wrench_add(t->link[joint].load, wrench_from_array(x));
 }
 
 static void drive_joint(abData* data, int actuator, int joint, const Drive* d, double weight) {

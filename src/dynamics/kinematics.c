@@ -8,6 +8,7 @@
 #include "dynamics/kinematics.h"
 
 #include <float.h>
+#include <string.h>
 
 #include "dynamics/trees.h"
 
@@ -63,8 +64,7 @@ static void body_from_parent(const abModel* model, abData* data, int b) {
   // products of many rotations leave the unit sphere by rounding only
   pose.q = quat_unit(pose.q);
   data->pose[b] = pose;
-  abVec3 com = pose_apply(pose, body->com);
-  data->twist[b] = twist_move(twist, v3_sub(com, at));
+  data->twist[b] = twist_move(twist, v3_sub(pose_apply(pose, body->com), at));
 }
 
 static void body_inertia(const abBody* body, abData* data, int b) {
@@ -77,6 +77,7 @@ static void body_inertia(const abBody* body, abData* data, int b) {
 }
 
 void ab_kinematics_range(const abModel* model, abData* data, int begin, int end) {
+  data->trees->seen = false;
   for (int b = begin; b < end; b++) {
     const abBody* body = &model->body[b];
     if (b == 0) {
@@ -104,7 +105,15 @@ void ab_kinematics_geoms(const abModel* model, abData* data) {
     data->geom_pose[g] = pose_mul(data->pose[model->geom[g].body], model->geom[g].pose);
 }
 
+// A step ends with the kinematics of the state the next one begins with: the second call finds that
+// nothing has changed.
 void ab_kinematics(const abModel* model, abData* data) {
+  abTrees* t = data->trees;
+  size_t nq = sizeof(double) * (size_t)model->nq, nv = sizeof(double) * (size_t)model->nv;
+  if (t->seen && memcmp(t->q_seen, data->q, nq) == 0 && memcmp(t->v_seen, data->v, nv) == 0) return;
   ab_kinematics_bodies(model, data);
   ab_kinematics_geoms(model, data);
+  memcpy(t->q_seen, data->q, nq);
+  memcpy(t->v_seen, data->v, nv);
+  t->seen = true;
 }

@@ -121,7 +121,7 @@ static void evaluate(const abModel* model, abData* stage, double* dq, double* dv
       t->link[j].bound = -1;
       joint_rate(model, stage, j, dq + model->joint[j].q0);
     }
-    ab_tree_state(model, stage, &model->mover[m]);
+    ab_tree_state(model, stage, m);
     ab_joint_forces(model, stage, m, false);
   }
   ab_actuators(model, stage, false);

@@ -4,8 +4,9 @@
 // velocities at the old configuration, and a drift, in which the tree moves on by its own inertia.
 // An exact drift keeps the kinetic energy, and the momentum of a tree that floats. Euler's drift,
 //
-//   v+ = v_k + d,  d = -h (M + E)^-1 bias(q, v),    q+ = q + h v+,
+//   v+ = v_k + d,  d = -h (M + E)^-1 c(q, v),    q+ = q + h v+,
 //
+// c the inertial forces,
 // does not: with h w = 0.05 a tumbling tree gains a quarter of its energy in 20 s, with h w > 0.5
 // it explodes. So after the drift the velocities are brought back to what the kick left, T(q, v_k)
 // and, floating, P(q, v_k):

@@ -9,9 +9,10 @@
 //               f  = p + I c,   u = P - S^T f,   p_p += X^T (f + U D^-1 u)
 //   forwards:   a = X A_p,   dv = D^-1 (u - U^T a),   A = a + c + S dv.
 //
-// Everything is in units of impulse and velocity: p is h times the bias wrench, c h times the
-// velocity product, P the joint impulse. The sum over the tree is (M + E) dv = P - h bias. X^T
-// moves a wrench from the link's point to its parent's.
+// Everything is in units of impulse and velocity: p is h times the inertial wrench less the load, c
+// h times the velocity product, P the joint impulse. The sum over the tree is (M + E) dv = P - h
+// bias, bias being the inertial forces less the loads. X^T moves a wrench from the link's point to
+// its parent's.
 //
 // The response of a link to an impulse f on itself, omega: the parent feels X^T N^T f with
 // N = 1 - S D^-1 U^T and passes its own response down again, so that
@@ -171,9 +172,9 @@ void ab_tree_solve(const abTrees* t, int mover, abLoad load, double h, const dou
   abTreeRange range = tree_range(t->model, &t->model->mover[mover]);
   for (int j = range.joint0; j < range.joint1; j++) {
     const abLink* link = &t->link[j];
-    t->push[j] = load == AB_LOAD_NONE
-                     ? wrench_zero()
-                     : wrench_scale(h, load == AB_LOAD_ALL ? link->bias : link->inertial);
+    abWrench need = load == AB_LOAD_NONE ? wrench_zero() : link->inertial;
+    if (load == AB_LOAD_ALL) need = wrench_sub(need, link->load);
+    t->push[j] = wrench_scale(h, need);
   }
   for (int j = range.joint1 - 1; j >= range.joint0; j--) {
     const abLink* link = &t->link[j];
@@ -215,18 +216,19 @@ void ab_tree_push(const abTrees* t, int mover, int joint, abWrench impulse, doub
   }
 }
 
-// X Y X^T for a symmetric 6x6 Y: the response of the parent seen at the link's point.
+// X Y X^T for a symmetric 6x6 Y: the response of the parent seen at the link's point. X adds ang x
+// r to the linear part of every column, then of every row.
 static abMat6 shift_response(const abMat6* Y, abVec3 r) {
   abMat6 Z = *Y;
-  abMat3 c = m3_skew(r);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 6; j++)
-      for (int k = 0; k < 3; k++) Z.m[i][j] -= c.m[i][k] * Y->m[3 + k][j];
-  abMat6 out = Z;
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 3; j++)
-      for (int k = 0; k < 3; k++) out.m[i][j] -= Z.m[i][3 + k] * c.m[j][k];
-  return out;
+  for (int j = 0; j < 6; j++) {
+    abVec3 c = v3_cross(v3(Y->m[3][j], Y->m[4][j], Y->m[5][j]), r);
+    Z.m[0][j] += c.x, Z.m[1][j] += c.y, Z.m[2][j] += c.z;
+  }
+  for (int i = 0; i < 6; i++) {
+    abVec3 c = v3_cross(v3(Z.m[i][3], Z.m[i][4], Z.m[i][5]), r);
+    Z.m[i][0] += c.x, Z.m[i][1] += c.y, Z.m[i][2] += c.z;
+  }
+  return Z;
 }
 
 // omega = Z - S E^T - E S^T + S K S^T with Z = X omega_p X^T, E = Z U D^-1,

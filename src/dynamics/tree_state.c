@@ -38,55 +38,63 @@ static abTwist joint_twist(const abTrees* t, const abLink* link, const double* v
 }
 
 static void link_motion(abTrees* t, abLink* link, abJointType type, const double* v) {
-  abTwist up = twist_zero();
-  link->r = v3_zero();
-  if (link->parent >= 0) {
-    link->r = v3_sub(link->point, t->link[link->parent].point);
-    up = t->link[link->parent].twist;
-  }
-  set_columns(t, link, type);
+  abTwist up = link->parent < 0 ? twist_zero() : t->link[link->parent].twist;
   abTwist own = joint_twist(t, link, v);
   link->twist = twist_add(twist_move(up, link->r), own);
   link->product = twist_zero();
+  link->inertial = wrench_zero();
   if (type == AB_JOINT_FREE) return;
   abVec3 w = up.ang;
   link->product.lin = v3_add(v3_cross(w, v3_cross(w, link->r)), v3_scale(2, v3_cross(w, own.lin)));
   link->product.ang = v3_cross(w, own.ang);
 }
 
-// Adds body b to its link.
+void ab_tree_velocity(const abModel* model, const abData* data, int mover, const double* v) {
+  const abMover* m = &model->mover[mover];
+  abTrees* t = data->trees;
+  abTreeRange range = tree_range(model, m);
+  for (int j = range.joint0; j < range.joint1; j++)
+    link_motion(t, &t->link[j], model->joint[j].type, v);
+  for (int b = m->body0; b < m->body0 + m->nbody; b++) {
+    abLink* link = &t->link[t->link_of_body[b]];
+    abVec3 d = v3_sub(data->com[b], link->point), w = link->twist.ang;
+    abVec3 f = v3_scale(model->body[b].mass, v3_cross(w, v3_cross(w, d)));
+    abVec3 gyro = v3_cross(w, m3_apply(&data->inertia[b], w));
+    link->inertial.force = v3_add(link->inertial.force, f);
+    link->inertial.torque = v3_add(link->inertial.torque, v3_add(gyro, v3_cross(d, f)));
+  }
+}
+
+// Adds the inertia and the load of body b to its link.
 static void add_body(const abModel* model, const abData* data, int b) {
   const abBody* body = &model->body[b];
   abLink* link = &data->trees->link[data->trees->link_of_body[b]];
-  const abMat3* I = &data->inertia[b];
-  abVec3 d = v3_sub(data->com[b], link->point), w = link->twist.ang;
+  abVec3 d = v3_sub(data->com[b], link->point);
   double m = body->mass, dd = v3_norm2(d), a[3] = {d.x, d.y, d.z};
   abMat3 skew = m3_skew(d);
   for (int i = 0; i < 3; i++) {
     link->rigid.A.m[i][i] += m;
     for (int j = 0; j < 3; j++) {
       link->rigid.B.m[i][j] -= m * skew.m[i][j];
-      link->rigid.C.m[i][j] += I->m[i][j] + m * ((i == j ? dd : 0) - a[i] * a[j]);
+      link->rigid.C.m[i][j] += data->inertia[b].m[i][j] + m * ((i == j ? dd : 0) - a[i] * a[j]);
     }
   }
-  abVec3 f = v3_scale(m, v3_cross(w, v3_cross(w, d))), gyro = v3_cross(w, m3_apply(I, w));
-  link->inertial.force = v3_add(link->inertial.force, f);
-  link->inertial.torque = v3_add(link->inertial.torque, v3_add(gyro, v3_cross(d, f)));
   abWrench load = data->applied[b];
   if (body->gravity) load.force = v3_axpy(m, model->gravity, load.force);
-  link->bias = wrench_sub(link->bias, wrench_move(load, v3_neg(d)));
+  link->load = wrench_add(link->load, wrench_move(load, v3_neg(d)));
 }
 
-void ab_tree_state(const abModel* model, const abData* data, const abMover* mover) {
-  abTreeRange range = tree_range(model, mover);
+void ab_tree_state(const abModel* model, const abData* data, int mover) {
+  const abMover* m = &model->mover[mover];
+  abTrees* t = data->trees;
+  abTreeRange range = tree_range(model, m);
   for (int j = range.joint0; j < range.joint1; j++) {
-    abLink* link = &data->trees->link[j];
-    link_motion(data->trees, link, model->joint[j].type, data->v);
+    abLink* link = &t->link[j];
+    link->r = link->parent < 0 ? v3_zero() : v3_sub(link->point, t->link[link->parent].point);
+    set_columns(t, link, model->joint[j].type);
     link->rigid = (abInertia6){{{{0}}}, {{{0}}}, {{{0}}}};
-    link->bias = link->inertial = wrench_zero();
+    link->load = wrench_zero();
   }
-  for (int b = mover->body0; b < mover->body0 + mover->nbody; b++) add_body(model, data, b);
-  for (int j = range.joint0; j < range.joint1; j++)
-    data->trees->link[j].bias =
-        wrench_add(data->trees->link[j].bias, data->trees->link[j].inertial);
+  for (int b = m->body0; b < m->body0 + m->nbody; b++) add_body(model, data, b);
+  ab_tree_velocity(model, data, mover, data->v);
 }

@@ -57,6 +57,8 @@ static size_t place_arrays(const abModel* m, abTrees* t, char* base) {
   PLACE(composite, m->njoint);
   PLACE(q_smooth, m->nq);
   PLACE(v_smooth, m->nv);
+  PLACE(q_seen, m->nq);
+  PLACE(v_seen, m->nv);
 #undef PLACE
   return used;
 }

@@ -30,7 +30,7 @@ typedef struct abLink {
   abTwist twist;      // at `point`
   abTwist product;    // acceleration at `point` that the velocities alone cause
   abWrench inertial;  // what the rigid link needs for it
-  abWrench bias;      // the same less gravity and applied wrenches
+  abWrench load;      // gravity and applied wrenches; the actuators' on a free body
   abInertia6 rigid, articulated;
 } abLink;
 
@@ -63,7 +63,7 @@ typedef struct abTrees {
   double (*S)[6];        // twist of the link by a unit velocity
   double (*U)[6];        // articulated inertia times S
   double* tau;           // joint forces taken at the start of the step
-  double* inertial;      // what the bias of the velocities added to v_free
+  double* inertial;      // what the inertial wrenches added to v_free
   double* reaction;      // joint impulses of the bounds at the velocities of a solve
   double* reaction_new;  // scratch, like those below
   double* move;          // velocities along which the coordinates move
@@ -81,6 +81,9 @@ typedef struct abTrees {
   double* u;
   abInertia6* composite;
   const abVec3* com;  // data->com, for the response
+  // The state that ab_kinematics last did all its work for; valid while nothing else wrote there.
+  double *q_seen, *v_seen;
+  bool seen;
   // RK4: the state at the end of the step without contact and bounds
   double *q_smooth, *v_smooth;
   size_t bytes;
@@ -95,8 +98,11 @@ static inline abTreeRange tree_range(const abModel* model, const abMover* mover)
 }
 
 // --- tree_state.c
-// The links' velocities, rigid inertias and bias wrenches. Needs ab_kinematics.
-void ab_tree_state(const abModel* model, const abData* data, const abMover* mover);
+// The links' places, rigid inertias and loads, and ab_tree_velocity at data->v. Needs
+// ab_kinematics.
+void ab_tree_state(const abModel* model, const abData* data, int mover);
+// The links' twists, velocity products and inertial wrenches at v.
+void ab_tree_velocity(const abModel* model, const abData* data, int mover, const double* v);
 
 // --- tree_solve.c
 // Articulated inertias and Dinv, with `extra` and the bounds that are INSIDE on the diagonal.
@@ -104,7 +110,7 @@ void ab_tree_state(const abModel* model, const abData* data, const abMover* move
 void ab_tree_factor(abTrees* trees, int mover);
 typedef enum abLoad {
   AB_LOAD_NONE,      // joint impulses only
-  AB_LOAD_INERTIAL,  // and the bias of the velocities
+  AB_LOAD_INERTIAL,  // and the inertial wrenches
   AB_LOAD_ALL        // and gravity and applied wrenches
 } abLoad;
 // dv (all velocities of the model; those of the mover are written) by the load over the time h and
@@ -147,7 +153,7 @@ abVec3 ab_rotation_vector(abQuat q);
 // end of the step goes to extra; else only armature.
 void ab_joint_forces(const abModel* model, abData* data, int mover, bool implicit);
 // All actuators: forces on joints (tau), feedback to be taken at the end of the step (bounds, if
-// implicit), wrenches on free bodies (link.bias).
+// implicit), wrenches on free bodies (link.load).
 void ab_actuators(const abModel* model, abData* data, bool implicit);
 
 // --- bound.c
@@ -155,8 +161,8 @@ void ab_actuators(const abModel* model, abData* data, bool implicit);
 abBound* ab_bound_add(abTrees* trees, int joint);
 // Limits and friction of a mover's joints at the start of a step.
 void ab_bounds_begin(const abModel* model, abData* data, int mover);
-// v = base + dv by the bounds' impulses and, if smooth, by tau and bias over h. Leaves the mover
-// factored for the response.
+// v = base + dv by the bounds' impulses and, if smooth, by tau, loads and inertial wrenches over h.
+// Leaves the mover factored for the response.
 void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, double* v);
 // After contact: takes back what a bound gave beyond its range, and the speed with which limits
 // return; move: the velocities with that speed, along which the coordinates are to move.

@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "scene/mjcf.h"
-#include "scene/scene.h"
 
 static void free_reading(abReading* m) {
   abLabels* labels[] = {&m->body,     &m->joint,    &m->geom, &m->mesh,
@@ -59,7 +58,7 @@ static abScene* load(abXmlDoc* doc, const char* path, const char* bytes, size_t 
   if (ok) {
     m.scene = ab_scene_create();
     ok = m.scene || ab_no_memory(&m);
-    if (ok) ab_scene_option(m.scene)->file = ab_bag_copy_string(&m.scene->bag, path);
+    if (ok) ab_scene_option(m.scene)->file = ab_scene_string(m.scene, path);
     ok = ok && read_tree(&m);
   }
   free_reading(&m);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "math/vec.h"
-#include "scene/scene.h"
 
 #define SECTIONS                                                                                  \
   "compiler option size visual statistic default custom asset worldbody contact actuator sensor " \
@@ -133,6 +132,7 @@ static abDefaultKind default_kind(const char* name) {
   if (ab_xml_listed(name, "mesh")) return AB_DEFAULT_MESH;
   if (ab_xml_listed(name, "material")) return AB_DEFAULT_MATERIAL;
   if (ab_xml_listed(name, "pair")) return AB_DEFAULT_PAIR;
+  if (ab_xml_listed(name, "tendon")) return AB_DEFAULT_TENDON;
   if (ab_xml_listed(name, "general motor position velocity damper")) return AB_DEFAULT_ACTUATOR;
   return AB_DEFAULT_NONE;
 }
@@ -142,7 +142,7 @@ static bool read_default_entry(abReading* m, const abXml* e, abClass* class_) {
   // Defaults of things that are refused where they are used change nothing by themselves.
   if (kind == AB_DEFAULT_NONE) {
     if (ab_xml_listed(e->name,
-                      "equality tendon muscle cylinder intvelocity adhesion orientation pid "
+                      "equality muscle cylinder intvelocity adhesion orientation pid "
                       "dcmotor site camera light texture"))
       return true;
     return ab_other_element(m, e,
@@ -207,6 +207,28 @@ static bool read_constraints(abReading* m, const abXml* e) {
   return true;
 }
 
+// A tendon that pulls on nothing: its length may be measured, but moves nothing.
+static bool tendon_is_idle(const abView* v) {
+  static const char* const pull[] = {"stiffness", "damping", "frictionloss", "armature"};
+  for (int i = 0; i < 4; i++) {
+    const char* value = ab_get_text(v, pull[i]);
+    if (value && strspn(value, "0. ") != strlen(value)) return false;
+  }
+  const char* limited = ab_get_text(v, "limited");
+  return limited && strcmp(limited, "auto") ? !strcmp(limited, "false") : !ab_get_text(v, "range");
+}
+
+static bool read_tendons(abReading* m, const abXml* e) {
+  for (const abXml* k = e->child; k; k = k->next) {
+    abView v = {k, m->main_class, AB_DEFAULT_TENDON};
+    if (!ab_find_class(m, k, "class", &v.class_)) return false;
+    bool idle = ab_xml_listed(k->name, "spatial fixed") && tendon_is_idle(&v);
+    if (idle) ab_note(m, AB_NOTE_TENDON, k, NULL);
+    if (!idle && !ab_other_element(m, k, "spatial fixed")) return false;
+  }
+  return true;
+}
+
 static bool read_size(abReading* m, const abXml* e) { return ab_check_attributes(m, e); }
 
 static bool read_noted(abReading* m, const abXml* e) { return ab_other_element(m, e, ""); }
@@ -228,7 +250,7 @@ static const struct {
     {"asset", 3, ab_read_asset},
     {"worldbody", 4, ab_read_worldbody},
     {"equality", 4, read_constraints},
-    {"tendon", 4, read_constraints},
+    {"tendon", 4, read_tendons},
     {"deformable", 4, read_constraints},
     {"contact", 5, ab_read_contact},
     {"actuator", 5, ab_read_actuators},
@@ -250,7 +272,7 @@ static bool read_pass(abReading* m, const abXml* root, int number) {
 bool ab_mjcf_read(abReading* m, const abXml* root) {
   if (!ab_check_attributes(m, root)) return false;
   const abXmlAttr* model = ab_xml_attr(root, "model");
-  if (model) ab_scene_option(m->scene)->name = ab_bag_copy_string(&m->scene->bag, model->value);
+  if (model) ab_scene_option(m->scene)->name = ab_scene_string(m->scene, model->value);
   if (!ab_add_class(m, "main", NULL, &m->main_class)) return false;
   for (int i = 0; i <= 6; i++)
     if (!read_pass(m, root, i)) return false;

@@ -14,8 +14,8 @@
 // --- loading, also for the fuzz targets ----------------------------------------------------------
 
 // A scene from text that may refer to no other files. `name` stands for the file in messages.
-AB_API abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abNotes* notes,
-                                     abError* error);
+abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abNotes* notes,
+                              abError* error);
 struct abReading;
 bool ab_mjcf_read(struct abReading* m, const abXml* root);
 bool ab_urdf_read(struct abReading* m, const abXml* root);
@@ -44,6 +44,7 @@ typedef enum abNoteKind {
   AB_NOTE_FLUID,
   AB_NOTE_CUSTOM,
   AB_NOTE_INACTIVE,
+  AB_NOTE_TENDON,
   AB_NOTE_HULL,
   AB_NOTE_LENGTH,
   AB_NOTE_URDF,
@@ -62,6 +63,7 @@ typedef enum abDefaultKind {
   AB_DEFAULT_MESH,
   AB_DEFAULT_MATERIAL,
   AB_DEFAULT_PAIR,
+  AB_DEFAULT_TENDON,
   AB_DEFAULT_ACTUATOR,
   AB_DEFAULT_COUNT
 } abDefaultKind;

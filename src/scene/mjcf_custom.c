@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "scene/mjcf.h"
-#include "scene/scene.h"
 
 static const char* const number_name = "mu_static e_r e_t e_o restitution";
 
@@ -77,7 +76,7 @@ static bool read_text(abReading* m, const abXml* e) {
   abSceneOption* option = ab_scene_option(m->scene);
   // contact switched off by option/flag stays off
   if (!option->contact || strcmp(option->contact, "none"))
-    option->contact = ab_bag_copy_string(&m->scene->bag, data->value);
+    option->contact = ab_scene_string(m->scene, data->value);
   return true;
 }
 

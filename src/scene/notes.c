@@ -37,6 +37,9 @@ static const char* const reason[AB_NOTE_COUNT] = {
     [AB_NOTE_INACTIVE] =
         "constraints that are not active are left out; they cannot be activated "
         "later",
+    [AB_NOTE_TENDON] =
+        "tendons without stiffness, damping, limits and friction do nothing and are "
+        "left out",
     [AB_NOTE_HULL] =
         "the hull keeps all its vertices, and normals and texture coordinates of "
         "meshes are not used",

@@ -315,7 +315,7 @@ static bool read_extension(abReading* m, const abXml* e) {
 bool ab_urdf_read(abReading* m, const abXml* root) {
   if (!ab_urdf_check(m, root)) return false;
   const abXmlAttr* name = ab_xml_attr(root, "name");
-  if (name) ab_scene_option(m->scene)->name = ab_bag_copy_string(&m->scene->bag, name->value);
+  if (name) ab_scene_option(m->scene)->name = ab_scene_string(m->scene, name->value);
   for (const abXml* e = root->child; e; e = e->next)
     if (ab_xml_is(e, "mujoco") && !read_extension(m, e)) return false;
   if (!ab_enter(m, root, &m->body, "world", 0)) return false;

@@ -3,7 +3,6 @@
 #define ABUT_SCENE_URDF_H
 
 #include "scene/mjcf.h"
-#include "scene/scene.h"
 
 bool ab_urdf_check(abReading* m, const abXml* e);  // attributes and children against what is known
 const abXml* ab_urdf_child(const abXml* e, const char* name);  // the first, or NULL

@@ -17,7 +17,8 @@ bool ab_urdf_inertial(abReading* m, const abXml* link, abBodyDef* def) {
   const char* name[] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
   for (int i = 0; i < 6; i++)
     if (!ab_get_number(m, &w, name[i], &def->inertia[i])) return false;
-  def->has_inertial = m->compiler.inertiafromgeom != AB_TRUE;
+  // inertiafromgeom overrules what is given where there are geoms
+  def->has_inertial = m->compiler.inertiafromgeom != AB_TRUE || !ab_urdf_child(link, "collision");
   return ab_urdf_check(m, mass) && ab_urdf_check(m, inertia) &&
          ab_get_number(m, &v, "value", &def->mass) && ab_urdf_origin(m, e, &def->inertial);
 }

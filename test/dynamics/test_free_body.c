@@ -2,6 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dynamics/free_motion.h"
+#include "dynamics/integrate.h"
+#include "dynamics/kinematics.h"
 #include "dynamics/rotate.h"
 #include "math/spatial.h"
 #include "oracle/dynamics_model.h"
@@ -258,6 +261,81 @@ static void the_world_has_no_preferred_direction(void** state) {
   check_vec_near(p[1], p[0], 1e-11 * v3_norm(p[0]));
 }
 
+// The Cayley map by its definition: Cay(r) x = y where y - x = r / 2 x (y + x).
+static void models_that_move_bodies_get_the_cayley_map(void** state) {
+  (void)state;
+  Random random = {9};
+  HandModel* hand = one_body(v3(1, 2, 3), v3(0.1, -0.2, 0.3));
+  const abModel* model = &hand->model;
+  abData* data = hand_data(model);
+  abTwist end[2] = {twist_zero(), {{1, 2, -3}, {20, -50, 30}}};
+  abQuat q = random_rotation(&random);
+  memcpy(data->q + 3, (double[4]){q.w, q.x, q.y, q.z}, 4 * sizeof(double));
+  data->h = 0.02;
+  ab_kinematics(model, data);
+  ab_free_motion(model, data);
+  abMat3 R = data->R[1];
+  abVec3 com = data->com[1], half = v3_scale(0.5 * data->h, end[1].ang);
+  ab_integrate(model, data, data->v_free, end);
+  ab_kinematics(model, data);
+  check_vec_near(data->com[1], v3_axpy(data->h, end[1].lin, com), 1e-14);
+  check_vec_near(data->twist[1].lin, end[1].lin, 0);
+  check_vec_near(data->twist[1].ang, end[1].ang, 0);
+  for (int k = 0; k < 3; k++) {
+    abVec3 x = m3_col(&R, k), y = m3_col(&data->R[1], k);
+    check_vec_near(v3_sub(y, x), v3_cross(half, v3_add(x, y)), 1e-14);
+  }
+  ab_data_free(data);
+  hand_free(hand);
+}
+
+// A contact that holds a body against gravity leaves its coordinates alone, with both integrators.
+static void a_held_body_does_not_creep(void** state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    HandModel* hand = one_body(v3(1, 2, 3), v3(0.1, 0, 0));
+    hand->model.integrator = k ? AB_RK4 : AB_EULER;
+    hand->model.gravity = v3(0, 0, -9.81);
+    const abModel* model = &hand->model;
+    abData* data = hand_data(model);
+    double start[7], zero[6] = {0};
+    memcpy(start, data->q, sizeof start);
+    for (int i = 0; i < 100; i++) {
+      ab_kinematics(model, data);
+      ab_free_motion(model, data);
+      ab_integrate(model, data, zero, NULL);
+    }
+    assert_memory_equal(data->q, start, sizeof start);
+    ab_data_free(data);
+    hand_free(hand);
+  }
+}
+
+// An impulse in the middle of the tumbling adds its momentum, to rounding, with both integrators.
+static void impulses_add_their_angular_momentum(void** state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    HandModel* hand = one_body(v3(1, 2, 3), v3_zero());
+    hand->model.integrator = k ? AB_RK4 : AB_EULER;
+    const abModel* model = &hand->model;
+    abData* data = hand_data(model);
+    data->h = 0.02;
+    twist_to_array((abTwist){{0, 0, 0}, {3, -4, 5}}, data->v);
+    for (int i = 0; i < 10; i++) ab_step(model, data);
+    abVec3 L = ab_momentum(model, data).torque, kick = v3(0.3, 2, -1);
+    ab_free_motion(model, data);
+    abVec3 dw = m3_apply(&data->inv_inertia[1], kick);
+    double v[6];
+    memcpy(v, data->v_free, sizeof v);
+    v[3] += dw.x, v[4] += dw.y, v[5] += dw.z;
+    ab_integrate(model, data, v, NULL);
+    ab_kinematics(model, data);
+    check_vec_near(ab_momentum(model, data).torque, v3_add(L, kick), 1e-13 * v3_norm(L));
+    ab_data_free(data);
+    hand_free(hand);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tumbling_keeps_energy_and_angular_momentum),
@@ -271,6 +349,9 @@ int main(void) {
       cmocka_unit_test(a_balanced_body_keeps_every_bit),
       cmocka_unit_test(heavy_top_precesses),
       cmocka_unit_test(scaling_the_scene_scales_the_motion),
+      cmocka_unit_test(models_that_move_bodies_get_the_cayley_map),
+      cmocka_unit_test(a_held_body_does_not_creep),
+      cmocka_unit_test(impulses_add_their_angular_momentum),
       cmocka_unit_test(the_world_has_no_preferred_direction),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,8 @@ root=$(cd "$here/../.." && pwd)
 build=${2:-$root/build/fuzz}
 cmake -S "$here" -B "$build" -G Ninja -DCMAKE_C_COMPILER=clang >/dev/null
 cmake --build "$build"
-mkdir -p "$build/seed_scene" "$build/seed_mesh" "$build/corpus_scene" "$build/corpus_mesh"
+mkdir -p "$build/seed_scene" "$build/seed_mesh" "$build/seed_grammar" \
+  "$build/corpus_scene" "$build/corpus_grammar" "$build/corpus_mesh"
 find "$root/scenes" -name '*.xml' -o -name '*.urdf' | while read -r f; do
   cp "$f" "$build/seed_scene/$(echo "$f" | cksum | cut -d' ' -f1)"
 done
@@ -19,7 +20,7 @@ find "$root/scenes" -name '*.obj' -o -name '*.stl' | while read -r f; do
   { printf "$first" && cat "$f"; } >"$build/seed_mesh/$(echo "$f" | cksum | cut -d' ' -f1)"
 done
 cd "$build"
-for kind in scene mesh; do
+for kind in scene grammar mesh; do
   dict=
   [ $kind = scene ] && dict="-dict=$here/mjcf.dict"
   echo "fuzz_$kind for $seconds s"

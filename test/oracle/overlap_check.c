@@ -124,7 +124,7 @@ static bool check_cutting(OverlapCheck* check, const TestPair* p, const Result* 
     abOverlap piece, rest;
     ab_overlap(p->A, p->pose_a, NULL, plane, check->arena, &piece);
     if (!piece.contact) continue;
-    abPolyhedron* half = ab_polyhedron_hull(piece.nvert, piece.vert, NULL);
+    abPolyhedron* half = ab_polyhedron_hull_flat(piece.nvert, piece.vert, 1e-13, NULL);
     if (!half) return true;  // too flat a part to be a body
     ab_overlap(half, piece.frame, p->B, p->pose_b, check->arena, &rest);
     sum += rest.volume;

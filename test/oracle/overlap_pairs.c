@@ -18,7 +18,7 @@ abPolyhedron* pair_prism(int sides, double radius, double half) {
     double a = 6.283185307179586 * i / sides, x = radius * cos(a), y = radius * sin(a);
     v[2 * i] = v3(x, y, -half), v[2 * i + 1] = v3(x, y, half);
   }
-  return ab_polyhedron_hull(2 * sides, v, NULL);
+  return ab_polyhedron_hull_flat(2 * sides, v, 1e-13, NULL);
 }
 
 static double between(Random* r, double low, double high) { return random_uniform(r, low, high); }
@@ -37,7 +37,7 @@ static abPolyhedron* random_hull(Random* r) {
     abVec3 point[64];
     int n = 4 + random_below(r, 61);
     for (int i = 0; i < n; i++) point[i] = v3_scale(between(r, 0.7, 1), random_direction(r));
-    p = ab_polyhedron_hull(n, point, NULL);
+    p = ab_polyhedron_hull_flat(n, point, 1e-13, NULL);
   }
   return p;
 }

@@ -1,0 +1,211 @@
+// Bodies on bodies: boxes on fixed boxes and on each other, a cylinder between boxes.
+#include <stdio.h>
+
+#include "oracle/ecp_world.h"
+#include "support/check.h"
+#include "support/random.h"
+
+static const double G = 9.8;
+static const abShape plane = {.type = AB_PLANE};
+static EcpWorld w;
+static Solid solid[8];
+
+static abPose at(double x, double y, double z) { return (abPose){{x, y, z}, {1, 0, 0, 0}}; }
+
+static int add_box(int i, abVec3 half, double mass, abPose pose) {
+  solid_box(&solid[i], half);
+  return ecpw_add_body(&w, &solid[i].shape, mass, inertia_of_box(mass, half), pose);
+}
+
+static void fixed_box(int i, abVec3 half, abPose pose) {
+  solid_box(&solid[i], half);
+  ecpw_add_fixed(&w, &solid[i].shape, pose);
+}
+
+static void begin(double h, double mu) {
+  ecpw_init(&w, h, 1);
+  w.mu = mu, w.e_r = -1;
+}
+
+static void step_ok(void) {
+  ecpw_step(&w);
+  if (w.result.status != AB_STEP_OK)
+    fprintf(stderr, "step %d: residual %g, %d iterations\n", w.steps, w.result.residual,
+            w.result.iterations);
+  assert_int_equal(w.result.status, AB_STEP_OK);
+  check_below(w.result.residual, 1e-9);
+  for (int i = 0; i < w.npair; i++) check_below(w.solution[i].depth, 1e-9);
+}
+
+// A table instead of a plane: the same slide.
+static void box_slides_on_a_table_as_on_a_plane(void** state) {
+  (void)state;
+  begin(0.01, 0.12);
+  w.e_r = 1;
+  add_box(0, v3(0.5, 0.5, 0.5), 1, at(0, 0, 0.5));
+  fixed_box(1, v3(30, 30, 1), at(0, 0, -1));
+  w.body[1].twist.lin = v3(4, 3, 0);
+  for (int k = 1; k <= 400; k++) {
+    step_ok();
+    double v = 5 - k * 0.01 * 0.12 * G;
+    check_vec_near(w.body[1].twist.lin, v3(0.8 * v, 0.6 * v, 0), 1e-10);
+    assert_int_equal(w.solution[0].kind, AB_PATCH_SURFACE);
+  }
+  ecpw_free(&w);
+}
+
+static void box_on_an_edge_tips_iff_its_centre_is_beyond(void** state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    begin(0.005, 0.6);
+    double over = i ? 0.003 : -0.003;
+    add_box(0, v3(0.1, 0.1, 0.05), 1, at(over, 0.02, 0.05));
+    fixed_box(1, v3(0.5, 0.5, 0.5), at(-0.5, 0, -0.5));
+    for (int k = 0; k < 200; k++) step_ok();
+    if (i)
+      check_below(w.body[1].com.z, 0);
+    else
+      check_vec_near(w.body[1].com, v3(over, 0.02, 0.05), 1e-10);
+    ecpw_free(&w);
+  }
+}
+
+static void box_falls_on_a_corner_of_a_fixed_box(void** state) {
+  (void)state;
+  Random r = {3};
+  for (int i = 0; i < 30; i++) {
+    begin(random_uniform(&r, 0.002, 0.01), random_uniform(&r, 0.1, 0.8));
+    abPose pose = {{random_uniform(&r, -0.6, 0.6), random_uniform(&r, -0.6, 0.6), 0.5},
+                   random_rotation(&r)};
+    add_box(0, v3(0.2, 0.15, 0.1), 1, pose);
+    fixed_box(1, v3(0.5, 0.5, 0.5), at(0, 0, -0.5));
+    w.body[1].twist = (abTwist){random_vec(&r, 1), random_vec(&r, 4)};
+    int n = (int)(1 / w.h);
+    for (int k = 0; k < n; k++) {
+      ecpw_step(&w);
+      if (w.result.status != AB_STEP_OK)
+        fprintf(stderr, "case %d step %d: residual %g\n", i, k, w.result.residual);
+      assert_int_equal(w.result.status, AB_STEP_OK);
+      check_below(w.solution[0].depth, 1e-9);
+    }
+    ecpw_free(&w);
+  }
+}
+
+static void box_on_box_on_plane_rests(void** state) {
+  (void)state;
+  begin(0.01, 0.5);
+  add_box(0, v3(0.5, 0.5, 0.5), 4, at(0, 0, 0.5));
+  add_box(1, v3(0.3, 0.3, 0.3), 1, at(0.1, 0.05, 1.3));
+  ecpw_add_fixed(&w, &plane, pose_identity());
+  for (int k = 0; k < 200; k++) step_ok();
+  check_vec_near(w.body[1].com, v3(0, 0, 0.5), 1e-11);
+  check_vec_near(w.body[2].com, v3(0.1, 0.05, 1.3), 1e-11);
+  check_near(w.solution[0].impulse.force.z, 0.01 * 5 * G, 1e-11);
+  ecpw_free(&w);
+}
+
+static void upper_box_dragged_by_the_lower_one_slides_as_coulomb_says(void** state) {
+  (void)state;
+  begin(0.01, 0.2);
+  add_box(0, v3(2, 2, 0.5), 4, at(0, 0, 0.5));
+  add_box(1, v3(0.3, 0.3, 0.1), 1, at(-1, 0, 1.1));
+  ecpw_add_fixed(&w, &plane, pose_identity());
+  double F = 0.2 * 5 * G + 30;  // against the floor, and 30 N for acceleration
+  w.applied[1].force = v3(F, 0, 0);
+  for (int k = 1; k <= 50; k++) {
+    step_ok();
+    // the upper one gets mu g, the lower one what is left
+    check_near(w.body[2].twist.lin.x, k * 0.01 * 0.2 * G, 1e-10);
+    check_near(w.body[1].twist.lin.x, k * 0.01 * (30 - 0.2 * G) / 4, 1e-10);
+  }
+  ecpw_free(&w);
+}
+
+static void cylinder_between_boxes_carries_the_upper_one(void** state) {
+  (void)state;
+  static abShape rod = {.type = AB_CYLINDER, .size = {0.1, 0.3, 0}};
+  begin(0.005, 0.5);
+  add_box(0, v3(0.5, 0.5, 0.2), 5, at(0, 0, 0.2));
+  double m = 2;
+  int c = ecpw_add_body(&w, &rod, m, v3(m * 0.0325, m * 0.0325, m * 0.005), at(0, 0, 0.5));
+  w.body[c].q = quat_from_axis_angle(v3(1, 0, 0), acos(-1) / 2);
+  add_box(1, v3(0.4, 0.4, 0.1), 1, at(0.0, 0.03, 0.7));
+  ecpw_add_fixed(&w, &plane, pose_identity());
+  for (int k = 0; k < 60; k++) step_ok();
+  check_near(w.body[3].com.z, 0.7, 1e-6);
+  check_near(w.solution[0].impulse.force.z, 0.005 * 8 * G, 1e-8);
+  ecpw_free(&w);
+}
+
+// Work that the normal impulses do on the bodies, where it is positive: the lift of a pivoting
+// contact point over its chord, the one way energy can grow (see the drops on a plane).
+static double lifting_work(void) {
+  double sum = 0;
+  for (int i = 0; i < w.npair; i++) {
+    const abPairSolution* s = &w.solution[i];
+    const abContactBody *a = &w.body[w.pair[i].body1], *b = &w.body[w.pair[i].body2];
+    abVec3 u = v3_sub(twist_at(a->twist, v3_sub(s->point, a->com)),
+                      twist_at(b->twist, v3_sub(s->point, b->com)));
+    sum += fmax(0, v3_dot(s->normal, u)) * v3_dot(s->normal, s->impulse.force);
+  }
+  return sum;
+}
+
+// Two boxes collide in space: what one gets the other gives.
+static void collision_in_space_keeps_momentum(void** state) {
+  (void)state;
+  Random r = {5};
+  for (int i = 0; i < 30; i++) {
+    begin(0.005, 0.4);
+    w.gravity = 0;
+    add_box(0, v3(0.2, 0.15, 0.1), 1, (abPose){{0, 0, 0}, random_rotation(&r)});
+    add_box(1, v3(0.1, 0.2, 0.2), 3, (abPose){{0.9, 0.05, 0.03}, random_rotation(&r)});
+    w.body[1].twist = (abTwist){{2, 0, 0}, random_vec(&r, 3)};
+    w.body[2].twist = (abTwist){{-1, 0, 0}, random_vec(&r, 3)};
+    abVec3 before = v3(2 - 3, 0, 0);
+    int touched = 0;
+    for (int k = 0; k < 100; k++) {
+      double energy = ecpw_energy(&w);
+      ecpw_step(&w);
+      if (w.result.status != AB_STEP_OK)
+        fprintf(stderr, "case %d step %d: residual %g\n", i, k, w.result.residual);
+      assert_int_equal(w.result.status, AB_STEP_OK);
+      touched += w.solution[0].kind != AB_PATCH_NONE;
+      abVec3 after = v3_axpy(3, w.body[2].twist.lin, w.body[1].twist.lin);
+      check_vec_near(after, before, 1e-12 * 5);
+      check_below(ecpw_energy(&w) - energy - lifting_work(), 1e-12 * energy);
+    }
+    assert_true(touched > 0);
+    ecpw_free(&w);
+  }
+}
+
+static void balls_and_capsules_meet(void** state) {
+  (void)state;
+  static abShape ball = {.type = AB_SPHERE, .size = {0.1, 0, 0}};
+  static abShape pill = {.type = AB_CAPSULE, .size = {0.08, 0.2, 0}};
+  begin(0.005, 0.4);
+  ecpw_add_body(&w, &ball, 1, v3(0.004, 0.004, 0.004), at(0, 0, 0.1));
+  ecpw_add_body(&w, &ball, 1, v3(0.004, 0.004, 0.004), at(0.01, 0.02, 0.4));
+  int c = ecpw_add_body(&w, &pill, 1, v3(0.02, 0.02, 0.003), at(0.02, 0, 0.7));
+  w.body[c].q = quat_from_axis_angle(v3(1, 0, 0), 1.5);
+  ecpw_add_fixed(&w, &plane, pose_identity());
+  for (int k = 0; k < 300; k++) step_ok();
+  for (int i = 1; i < w.nbody; i++) check_below(-w.body[i].com.z, 0);
+  ecpw_free(&w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(box_slides_on_a_table_as_on_a_plane),
+      cmocka_unit_test(box_on_an_edge_tips_iff_its_centre_is_beyond),
+      cmocka_unit_test(box_falls_on_a_corner_of_a_fixed_box),
+      cmocka_unit_test(box_on_box_on_plane_rests),
+      cmocka_unit_test(upper_box_dragged_by_the_lower_one_slides_as_coulomb_says),
+      cmocka_unit_test(cylinder_between_boxes_carries_the_upper_one),
+      cmocka_unit_test(collision_in_space_keeps_momentum),
+      cmocka_unit_test(balls_and_capsules_meet),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
