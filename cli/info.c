@@ -80,12 +80,13 @@ static void print_bodies(const abModel* m) {
 static void print_joints(const abModel* m) {
   static const char* const heading[] = {"joint", "type",     "body",       "axis",
                                         "range", ">damping", ">stiffness", ">armature"};
-  CliTable t = cli_table(8, heading);
   int n = 0;
+  for (int i = 0; i < m->njoint; i++) n += m->joint[i].type != AB_JOINT_FREE;
+  if (n == 0) return;
+  CliTable t = cli_table(8, heading);
   for (int i = 0; i < m->njoint; i++) {
     const abJoint* j = &m->joint[i];
     if (j->type == AB_JOINT_FREE) continue;
-    n++;
     cli_cell(&t, "%s", or_dash(j->name));
     cli_cell(&t, "%s", joint_name(j->type));
     cli_cell(&t, "%s", or_dash(m->body[j->body].name));
@@ -98,8 +99,7 @@ static void print_joints(const abModel* m) {
     cli_cell(&t, "%.4g", j->stiffness);
     cli_cell(&t, "%.4g", j->armature);
   }
-  if (n) printf("\nJoints (free joints left out)\n");
-  if (!n) t.ncell = 0;
+  printf("\nJoints (free joints left out)\n");
   cli_table_print(&t, "  ");
 }
 
@@ -122,7 +122,8 @@ static void print_geoms(const abModel* m) {
   cli_table_print(&t, "  ");
 }
 
-static void print_rest(const abModel* m) {
+static void print_actuators(const abModel* m) {
+  if (!m->nactuator) return;
   static const char* const heading[] = {"actuator", "joint", ">gear", ">gain", "bias"};
   CliTable t = cli_table(5, heading);
   for (int i = 0; i < m->nactuator; i++) {
@@ -133,9 +134,11 @@ static void print_rest(const abModel* m) {
     cli_cell(&t, "%.4g", a->gainprm[0]);
     cli_cell(&t, "(%.4g, %.4g, %.4g)", a->biasprm[0], a->biasprm[1], a->biasprm[2]);
   }
-  if (m->nactuator) printf("\nActuators\n");
-  if (!m->nactuator) t.ncell = 0;
+  printf("\nActuators\n");
   cli_table_print(&t, "  ");
+}
+
+static void print_keys(const abModel* m) {
   if (m->nkey) printf("\nKeyframes: ");
   for (int i = 0; i < m->nkey; i++) printf("%s%s", i ? ", " : "", or_dash(m->key[i].name));
   if (m->nkey) printf("\n");
@@ -157,7 +160,8 @@ int cli_info(int argc, char** argv) {
     print_bodies(model);
     print_joints(model);
     print_geoms(model);
-    print_rest(model);
+    print_actuators(model);
+    print_keys(model);
   }
   ab_model_free(model);
   return CLI_DONE;

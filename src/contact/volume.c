@@ -154,7 +154,8 @@ static void generator(abVec2 r, double mu, abVec2 e, double a[6]) {
   a[3] = r.y, a[4] = -r.x, a[5] = mu * (r.x * e.y - r.y * e.x);
 }
 
-// Residual of the cone test, relative: an order above the solver's own tolerance.
+// Residual of the cone test, relative to the force: an order above the simplex method's own
+// default.
 static const double CONE_TOLERANCE = 1e-8;
 
 bool ab_volume_in_cone(const abVolumeContact* c, const double f[6], double mu, int npyramid,
@@ -168,7 +169,7 @@ bool ab_volume_in_cone(const abVolumeContact* c, const double f[6], double mu, i
   int n = c->nvert * npyramid;
   double* a = AB_TAKE(scratch, double, 6 * n);
   double* x = AB_TAKE(scratch, double, n);
-  void* workspace = ab_arena_take(scratch, ab_nnls_workspace(6, n));
+  void* workspace = ab_arena_take(scratch, ab_lp_workspace(6, n));
   bool inside = false;
   if (a && x && workspace) {
     for (int l = 0; l < c->nvert; l++)
@@ -176,9 +177,8 @@ bool ab_volume_in_cone(const abVolumeContact* c, const double f[6], double mu, i
         double angle = 6.283185307179586 * p / npyramid;
         generator(c->vert[l], mu, v2(cos(angle), sin(angle)), a + 6 * (l * npyramid + p));
       }
-    abNnlsDef def = {.nrow = 6, .ncol = n, .a = a, .b = f};
-    abSolveResult result = ab_nnls(&def, x, workspace);
-    inside = result.value <= CONE_TOLERANCE * sqrt(norm2);
+    abLpDef def = {.nrow = 6, .ncol = n, .a = a, .b = f, .tolerance = CONE_TOLERANCE};
+    inside = ab_lp_feasible(&def, x, NULL, workspace).status == AB_SOLVE_OK;
   }
   ab_arena_release(scratch, mark);
   return inside;

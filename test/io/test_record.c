@@ -245,7 +245,6 @@ static void impossible_recordings_are_refused(void** state) {
   check_refused("/proc/no/such/run.h5");
   check_refused("/proc/no/such/folder/");
   check_refused("/proc/no/such/run.glb");
-  check_refused("/proc/no/such/run.html");
 }
 
 static void damaged_recordings_are_refused(void** state) {

@@ -7,14 +7,14 @@ import { Plot, formatNumber } from "./plot.js";
 
 const $ = (id) => document.getElementById(id);
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
-const ROWS = 60;  // of the table; more cannot be read while they move
+const ROWS = 60, MOVING_ROWS = 20;  // of the table; more cannot be read while they move
 
 class Player {
   constructor(recording) {
     this.recording = recording;
     this.stage = new Stage($("view"), recording);
     this.overlay = new Overlay(this.stage, recording);
-    this.plot = new Plot($("plot"), recording);
+    this.plot = new Plot($("plot"), $("cursor"), recording);
     this.begin = recording.time[0], this.end = recording.time[recording.frames - 1];
     this.t = this.begin;
     this.playing = false, this.speed = 1, this.chosen = null, this.dirty = true;
@@ -34,6 +34,7 @@ class Player {
     $("title").textContent = name;
     $("subtitle").textContent = [`${r.moving.length} bodies`, `${formatNumber(this.end - this.begin, "s")}`,
       `step ${formatNumber(1000 * r.step, "ms")}`, r.contact_model && `contact model ${r.contact_model}`].filter(Boolean).join(" · ");
+    document.body.classList.toggle("plain", this.stage.software);
     $("ramp").style.background = rampStyle();
     $("pmax").textContent = formatNumber(this.overlay.pressureScale, "Pa");
     $("scrub").max = String(r.frames - 1);
@@ -61,7 +62,7 @@ class Player {
     view.onpointerleave = () => this.tip(-1);
     view.onclick = (e) => this.clicked(e);
     view.onpointerdown = (e) => (this.down = [e.clientX, e.clientY]);
-    this.stage.controls.addEventListener("change", () => (this.dirty = true));
+    this.stage.controls.addEventListener("change", () => (this.dirty = this.turned = true));
     window.addEventListener("resize", () => this.layout());
     window.addEventListener("keydown", (e) => this.key(e));
   }
@@ -69,7 +70,7 @@ class Player {
   layout() {
     const side = $("side");
     this.stage.resize(side.hidden ? 0 : side.offsetWidth);
-    this.plot.background = null;
+    this.plot.resize();
     this.fillSide();
     this.dirty = true;
   }
@@ -95,6 +96,7 @@ class Player {
   }
   pause() {
     this.playing = false;
+    this.fillSide();
     $("play").classList.remove("playing");
     $("play").ariaLabel = "play";
   }
@@ -118,8 +120,11 @@ class Player {
     this.overlay.setFrame(f, this.chosen, this.stage.motionSince(f));
     $("scrub").value = String(f);
     $("time").textContent = `${this.t.toFixed(3)} s`;
-    if (f !== old) this.fillSide();
-    else if (!$("side").hidden) this.plot.draw(this.t);
+    if ($("side").hidden) return void (this.dirty = true);
+    // While it plays nobody reads the table faster than this.
+    const due = !this.playing || performance.now() - (this.filled ?? 0) > 400;
+    if (f !== old && due) this.fillSide();
+    else this.plot.draw(this.t);
     this.dirty = true;
   }
 
@@ -145,12 +150,13 @@ class Player {
 
   fillSide() {
     if ($("side").hidden) return;
+    this.filled = performance.now();
     const r = this.recording, from = r.start[this.frame], to = r.start[this.frame + 1];
     const rows = [];
     for (let c = from; c < to; c++) rows.push({ c, ...r.contact(c) });
     rows.sort((a, b) => b.normal - a.normal);
     $("ncontact").textContent = String(to - from);
-    $("table").tBodies[0].replaceChildren(...rows.slice(0, ROWS).map((row) => this.row(row)));
+    $("table").tBodies[0].replaceChildren(...rows.slice(0, this.playing ? MOVING_ROWS : ROWS).map((row) => this.row(row)));
     this.plot.draw(this.t);
   }
 
@@ -210,11 +216,15 @@ class Player {
       if (this.t >= this.end) this.pause();
     }
     this.stage.controls.update();
+    const moved = this.playing || this.turned;
+    this.turned = false;
+    if (moved) this.restAt = now + 150;
+    if (this.stage.setMoving(now < (this.restAt ?? 0))) this.dirty = true;
     if (this.dirty) {
       this.dirty = false;
       this.stage.render();
       this.drawn = (this.drawn ?? 0) + 1;
-      if (this.playing && passed > 0) this.stage.adapt(1000 * passed);
+      if (moved && passed > 0) this.stage.adapt(1000 * passed);
     }
     requestAnimationFrame((t) => this.tick(t));
   }

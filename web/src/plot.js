@@ -15,8 +15,8 @@ export function formatNumber(x, unit = "") {
 }
 
 export class Plot {
-  constructor(canvas, recording) {
-    this.canvas = canvas, this.recording = recording;
+  constructor(canvas, cursor, recording) {
+    this.canvas = canvas, this.cursor = cursor, this.recording = recording;
   }
 
   // The rows of one pair over the run.
@@ -31,36 +31,33 @@ export class Plot {
     // time, and lets the tips leave the picture.
     const usual = sorted[Math.floor(0.97 * (sorted.length - 1))] || 1;
     this.top = 1.25 * Math.min(sorted.at(-1) || 1, 1.6 * usual);
-    this.background = null;
+    this.drawn = false;
   }
 
+  resize() { this.box = null, this.drawn = false; }
+
   layout() {
+    if (this.box) return this.box;
     const ratio = window.devicePixelRatio || 1, w = this.canvas.clientWidth, h = this.canvas.clientHeight;
-    if (this.canvas.width !== Math.round(w * ratio) || this.canvas.height !== Math.round(h * ratio)) {
-      this.canvas.width = Math.round(w * ratio), this.canvas.height = Math.round(h * ratio);
-      this.background = null;
-    }
+    if (!w) return { w };
+    this.canvas.width = Math.round(w * ratio), this.canvas.height = Math.round(h * ratio);
     const r = this.recording;
-    return { ratio, w, h, left: 40, right: w - 12, top: 8, bottom: h - 32,
+    return this.box = { ratio, w, h, left: 40, right: w - 12, top: 8, bottom: h - 32,
              t0: r.time[0], t1: Math.max(r.time[r.frames - 1], r.time[0] + 1e-9) };
   }
 
+  // The curves are drawn once; only the mark of the present time moves.
   draw(t) {
     const box = this.layout();
     if (!box.w) return;
-    const g = this.canvas.getContext("2d");
-    if (!this.background) {
-      this.background = document.createElement("canvas");
-      this.background.width = this.canvas.width, this.background.height = this.canvas.height;
-      this.drawAll(this.background.getContext("2d"), box);
+    if (!this.drawn) {
+      const g = this.canvas.getContext("2d");
+      g.setTransform(1, 0, 0, 1, 0, 0);
+      g.clearRect(0, 0, this.canvas.width, this.canvas.height);
+      this.drawAll(g, box);
+      this.drawn = true;
     }
-    g.setTransform(1, 0, 0, 1, 0, 0);
-    g.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    g.drawImage(this.background, 0, 0);
-    g.scale(box.ratio, box.ratio);
-    const x = box.left + ((t - box.t0) / (box.t1 - box.t0)) * (box.right - box.left);
-    g.strokeStyle = "#111827", g.lineWidth = 1;
-    g.beginPath(), g.moveTo(x, box.top), g.lineTo(x, box.bottom + 9), g.stroke();
+    this.cursor.style.transform = `translateX(${this.x(box, t).toFixed(1)}px)`;
   }
 
   drawAll(g, box) {

@@ -11,27 +11,28 @@ function roundNumber(x) {
   return power * (m < 1.5 ? 1 : m < 3.5 ? 2 : m < 7.5 ? 5 : 10);
 }
 
-// A tile of ten by ten cells with thin and, at its border, thicker lines.
-function gridTexture() {
-  const n = 1024, canvas = document.createElement("canvas");
-  canvas.width = canvas.height = n;
-  const g = canvas.getContext("2d");
-  g.fillStyle = "#fbfcfe";
-  g.fillRect(0, 0, n, n);
-  for (let i = 0; i <= 10; i++) {
-    const border = i % 10 === 0;
-    g.strokeStyle = border ? "#aeb9c6" : "#d9dfe6";
-    g.lineWidth = border ? 5 : 2.5;
-    const p = (i * n) / 10;
-    g.beginPath();
-    g.moveTo(p, 0), g.lineTo(p, n), g.moveTo(0, p), g.lineTo(n, p);
-    g.stroke();
-  }
-  const texture = new THREE.CanvasTexture(canvas);
-  texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
-  texture.colorSpace = THREE.SRGBColorSpace;
-  texture.anisotropy = 8;
-  return texture;
+// Thin lines at every cell and thicker ones at every tenth, as wide on the screen wherever they are,
+// fading where cells get smaller than pixels. Computed rather than painted: without a graphics card,
+// reading a texture costs more than all the rest.
+const GRID = `{
+  vec2 slope = fwidth(vCell);
+  vec2 thin = abs(fract(vCell - 0.5) - 0.5), thick = abs(fract(0.1 * vCell - 0.5) - 0.5) * 10.0;
+  vec2 a = clamp(1.1 - thin / slope, 0.0, 1.0) * clamp(0.5 - slope, 0.0, 0.5);
+  vec2 b = clamp(1.7 - thick / slope, 0.0, 1.0) * clamp(1.0 - 0.2 * slope, 0.0, 1.0);
+  diffuseColor.rgb *= 1.0 - 0.26 * max(a.x, a.y) - 0.2 * max(b.x, b.y);
+}`;
+
+function floorMaterial() {
+  const material = new THREE.MeshLambertMaterial({ color: "#f7f8fa", side: THREE.DoubleSide });
+  material.onBeforeCompile = (shader) => {
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", "#include <common>\nvarying vec2 vCell;\nattribute vec2 cell;")
+      .replace("#include <begin_vertex>", "#include <begin_vertex>\nvCell = cell;");
+    shader.fragmentShader = shader.fragmentShader
+      .replace("#include <common>", "#include <common>\nvarying vec2 vCell;")
+      .replace("#include <color_fragment>", `#include <color_fragment>\n${GRID}`);
+  };
+  return material;
 }
 
 function trianglesGeometry(flat) {
@@ -49,20 +50,50 @@ function meshGeometry(mesh) {
 
 const turned = (geometry) => geometry.rotateX(Math.PI / 2);  // three's axis is y, ours z
 
+// Whether the browser draws without a graphics card; then every pixel counts.
+function drawsInSoftware() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
+// How each kind of geom is drawn: a shape of unit size, scaled for each. Boxes and cylinders get dark
+// edges, found in the fragment shader from the distance to the border in pixels.
+const EDGE = {
+  box: "vec3 d = (0.5 - abs(vUnit)) / max(fwidth(vUnit), 1e-6) + 1e3 * step(0.5, abs(vUnitNormal)); float edge = min(d.x, min(d.y, d.z));",
+  cylinder: "float r = length(vUnit.xy); float edge = abs(vUnitNormal.z) > 0.5 ? (1.0 - r) / fwidth(r) : (0.5 - abs(vUnit.z)) / fwidth(vUnit.z);",
+};
+
+function addEdges(material, code) {
+  material.onBeforeCompile = (shader) => {
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", "#include <common>\nvarying vec3 vUnit, vUnitNormal;")
+      .replace("#include <begin_vertex>", "#include <begin_vertex>\nvUnit = position; vUnitNormal = normal;");
+    shader.fragmentShader = shader.fragmentShader
+      .replace("#include <common>", "#include <common>\nvarying vec3 vUnit, vUnitNormal;")
+      .replace("#include <color_fragment>",
+        `#include <color_fragment>\n{ ${code} diffuseColor.rgb *= mix(0.62, 1.0, smoothstep(0.4, 1.6, edge)); }`);
+  };
+  material.customProgramCacheKey = () => code;
+}
+
 export class Stage {
   constructor(canvas, recording) {
     this.recording = recording;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
+    this.software = drawsInSoftware();
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.software, powerPreference: "high-performance" });
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.shadowMap.type = this.software ? THREE.BasicShadowMap : THREE.PCFShadowMap;
     this.renderer.shadowMap.autoUpdate = false;
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.08;
-    this.ratio = Math.min(window.devicePixelRatio, 2);
+    this.full = this.ratio = Math.min(window.devicePixelRatio, 2);
+    if (this.software) this.moving = 0.6 * this.full;
     this.scene = new THREE.Scene();
     this.scene.background = SKY;
-    this.geometries = new Map();
-    this.materials = new Map();
+    this.materials = [];
     this.measure();
     this.addBodies();
     this.addLight();
@@ -89,100 +120,114 @@ export class Stage {
     this.low = box[2][0];
   }
 
+  // The unit shape of a geom, its scale, and a name that geoms drawn together share.
   shape(i) {
     const g = this.recording.geom(i), [x, y, z] = g.size;
-    const key = `${g.type} ${g.size} ${g.mesh}`;
-    if (g.type !== "mesh" && this.geometries.has(key)) return this.geometries.get(key);
     const make = {
-      box: () => new THREE.BoxGeometry(2 * x, 2 * y, 2 * z),
-      sphere: () => new THREE.SphereGeometry(x, 32, 20),
-      capsule: () => turned(new THREE.CapsuleGeometry(x, 2 * y, 10, 28)),
-      cylinder: () => turned(new THREE.CylinderGeometry(x, x, 2 * y, 48)),
-      ellipsoid: () => new THREE.SphereGeometry(1, 32, 20).scale(x, y, z),
-      plane: () => this.planeGeometry(x, y),
-      mesh: () => this.recording.hulls[i].length ? trianglesGeometry(this.recording.hulls[i])
-                                                 : meshGeometry(this.recording.model.meshes[g.mesh]),
+      box: () => ["box", [2 * x, 2 * y, 2 * z], () => new THREE.BoxGeometry(1, 1, 1)],
+      sphere: () => ["ball", [x, x, x], () => new THREE.SphereGeometry(1, 32, 20)],
+      ellipsoid: () => ["ball", [x, y, z], () => new THREE.SphereGeometry(1, 32, 20)],
+      cylinder: () => ["cylinder", [x, x, 2 * y], () => turned(new THREE.CylinderGeometry(1, 1, 1, 48))],
+      capsule: () => [`capsule ${y / x}`, [x, x, x], () => turned(new THREE.CapsuleGeometry(1, (2 * y) / x, 10, 28))],
+      mesh: () => [`mesh ${g.mesh} ${g.mesh < 0 ? i : ""}`, [1, 1, 1], () =>
+        this.recording.hulls[i].length ? trianglesGeometry(this.recording.hulls[i])
+                                       : meshGeometry(this.recording.model.meshes[g.mesh])],
     };
-    const geometry = make[g.type]();
-    this.geometries.set(key, geometry);
-    return geometry;
+    return make[g.type]();
   }
 
   planeGeometry(x, y) {
     const far = 60 * this.size;
     const w = 2 * (x || far), h = 2 * (y || far);
-    const geometry = new THREE.PlaneGeometry(w, h);
-    const cell = 10 * roundNumber(this.size / 4);
-    const uv = geometry.attributes.uv;
-    for (let i = 0; i < 4; i++) uv.setXY(i, ((uv.getX(i) - 0.5) * w) / cell, ((uv.getY(i) - 0.5) * h) / cell);
+    const geometry = new THREE.PlaneGeometry(w, h), position = geometry.attributes.position;
+    const cell = roundNumber(this.size / 4);
+    const cells = new Float32Array([0, 1, 2, 3].flatMap((k) => [position.getX(k) / cell, position.getY(k) / cell]));
+    geometry.setAttribute("cell", new THREE.BufferAttribute(cells, 2));
     return geometry;
   }
 
-  material(i, plane) {
-    const [r, g, b, a] = this.recording.colors[i];
-    const key = `${r} ${g} ${b} ${a} ${plane}`;
-    if (!this.materials.has(key)) {
-      const material = plane
-        ? new THREE.MeshLambertMaterial({ map: (this.grid ??= gridTexture()), side: THREE.DoubleSide })
-        : new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.02 });
-      if (!plane) material.color.setRGB(r, g, b, THREE.SRGBColorSpace);
-      if (a < 1) material.transparent = true, (material.opacity = a);
-      material.userData.opacity = a;
-      this.materials.set(key, material);
-    }
-    return this.materials.get(key);
+  material(kind, opacity) {
+    const Material = this.software ? THREE.MeshLambertMaterial : THREE.MeshStandardMaterial;
+    const material = new Material(this.software ? {} : { roughness: 0.62, metalness: 0.02 });
+    material.transparent = opacity < 1;
+    material.opacity = material.userData.opacity = opacity;
+    if (EDGE[kind]) addEdges(material, EDGE[kind]);
+    this.materials.push(material);
+    return material;
   }
 
   addBodies() {
-    this.bodies = this.recording.model.bodies.map((body, i) => {
-      const group = new THREE.Group();
-      const [x, y, z, w, a, b, c] = this.recording.poses[i];
-      group.position.set(x, y, z);
-      group.quaternion.set(a, b, c, w);
-      this.scene.add(group);
-      return group;
+    this.bodies = this.recording.poses.map(([x, y, z, w, a, b, c]) => {
+      const body = new THREE.Object3D();
+      body.position.set(x, y, z);
+      body.quaternion.set(a, b, c, w);
+      body.updateMatrix();
+      return body;
     });
-    this.edgeMaterial = new THREE.LineBasicMaterial({ color: "#17202c", transparent: true, opacity: 0.3 });
-    this.pickable = [];
+    const batches = new Map();
     this.recording.model.geoms.forEach((geom, i) => {
-      const plane = geom.type === "plane";
-      const mesh = new THREE.Mesh(this.shape(i), this.material(i, plane));
-      mesh.position.set(...geom.pos);
-      mesh.quaternion.set(geom.quat[1], geom.quat[2], geom.quat[3], geom.quat[0]);
-      mesh.castShadow = !plane;
-      mesh.receiveShadow = true;
-      mesh.userData.geom = i;
-      this.bodies[geom.body].add(mesh);
-      if (!plane) this.pickable.push(mesh);
-      if (["box", "mesh", "cylinder"].includes(geom.type)) mesh.add(this.edges(mesh.geometry));
+      if (geom.type === "plane") return this.addPlane(geom);
+      const [kind, scale, make] = this.shape(i), opacity = this.recording.colors[i][3];
+      const key = `${kind} ${opacity}`;
+      if (!batches.has(key)) batches.set(key, { kind, opacity, make, geoms: [] });
+      const [w, x, y, z] = geom.quat;
+      const local = new THREE.Matrix4().compose(new THREE.Vector3(...geom.pos), new THREE.Quaternion(x, y, z, w), new THREE.Vector3(...scale));
+      batches.get(key).geoms.push({ i, body: geom.body, local });
     });
+    this.batches = [...batches.values()].map((batch) => this.addBatch(batch));
   }
 
-  edges(geometry) {
-    this.edgeGeometries ??= new Map();
-    if (!this.edgeGeometries.has(geometry)) this.edgeGeometries.set(geometry, new THREE.EdgesGeometry(geometry, 25));
-    return new THREE.LineSegments(this.edgeGeometries.get(geometry), this.edgeMaterial);
+  // All geoms of one kind in one draw call.
+  addBatch({ kind, opacity, make, geoms }) {
+    const mesh = new THREE.InstancedMesh(make(), this.material(kind, opacity), geoms.length);
+    mesh.castShadow = mesh.receiveShadow = true;
+    mesh.frustumCulled = false;
+    const color = new THREE.Color();
+    geoms.forEach(({ i, body, local }, k) => {
+      const [r, g, b] = this.recording.colors[i];
+      mesh.setColorAt(k, color.setRGB(r, g, b, THREE.SRGBColorSpace));
+      mesh.setMatrixAt(k, new THREE.Matrix4().multiplyMatrices(this.bodies[body].matrix, local));
+    });
+    this.scene.add(mesh);
+    return { mesh, geoms: geoms.map((g, k) => ({ ...g, k })).filter((g) => this.recording.slot.has(g.body)) };
+  }
+
+  addPlane(geom) {
+    const mesh = new THREE.Mesh(this.planeGeometry(...geom.size), (this.floor ??= floorMaterial()));
+    const [w, x, y, z] = geom.quat;
+    mesh.position.set(...geom.pos);
+    mesh.quaternion.set(x, y, z, w);
+    mesh.updateMatrix();
+    mesh.matrix.premultiply(this.bodies[geom.body].matrix);
+    mesh.matrixAutoUpdate = false;
+    mesh.receiveShadow = true;
+    this.scene.add(mesh);
   }
 
   addLight() {
     const s = this.size;
-    this.scene.add(new THREE.HemisphereLight("#f2f6ff", "#cfcac4", 1.75));
+    this.scene.add(new THREE.HemisphereLight("#f2f6ff", "#cfcac4", this.software ? 2 : 1.75));
     const sun = new THREE.DirectionalLight("#fff3df", 2.35);
     sun.position.copy(this.center).add(new THREE.Vector3(-1.15, -0.35, 1.9).multiplyScalar(1.6 * s));
     sun.target.position.copy(this.center);
     sun.castShadow = true;
-    sun.shadow.mapSize.set(2048, 2048);
+    sun.shadow.mapSize.setScalar(2048);
     Object.assign(sun.shadow.camera, { left: -1.7 * s, right: 1.7 * s, top: 1.7 * s, bottom: -1.7 * s, near: 0.1 * s, far: 9 * s });
     sun.shadow.normalBias = 0.004 * s;
     sun.shadow.bias = -0.0004;
     sun.shadow.radius = 3;
     sun.shadow.intensity = 0.85;
     this.scene.add(sun, sun.target);
+    if (!this.software) this.addFill(sun);
+    this.scene.fog = new THREE.Fog(SKY, 5 * s, 22 * s);
+  }
+
+  addFill(sun) {
+    const s = this.size;
     const fill = new THREE.DirectionalLight("#dbe8ff", 0.8);
     fill.position.copy(this.center).add(new THREE.Vector3(1.6, -1, 0.8).multiplyScalar(s));
     fill.target = sun.target;
     this.scene.add(fill);
-    this.scene.fog = new THREE.Fog(SKY, 5 * s, 22 * s);
   }
 
   addCamera(canvas) {
@@ -212,13 +257,21 @@ export class Stage {
     this.camera.setViewOffset(w, h, panel / 2, 20, w, h);
   }
 
-  // Fewer pixels where the machine draws slowly.
+  // Fewer pixels while things move, where the machine draws slowly; all of them when they rest.
   adapt(milliseconds) {
-    this.average = 0.9 * (this.average ?? milliseconds) + 0.1 * milliseconds;
-    if (this.average < 45 || this.ratio <= 0.6) return;
-    this.ratio = Math.max(0.6, this.ratio * 0.8);
+    this.average = 0.7 * (this.average ?? milliseconds) + 0.3 * milliseconds;
+    if (this.average > 40) this.moving = Math.max(0.4, (this.moving ?? this.full) * 0.75);
+    else if (this.average < 14) this.moving = Math.min(this.full, (this.moving ?? this.full) * 1.15);
+    else return;
     this.average = undefined;
+  }
+
+  setMoving(on) {
+    const ratio = on ? (this.moving ?? this.full) : this.full;
+    if (ratio === this.ratio) return false;
+    this.ratio = ratio;
     this.resize();
+    return true;
   }
 
   // The pose of the i-th moving body between frame f and the next; s in [0, 1].
@@ -233,7 +286,16 @@ export class Stage {
   }
 
   setFrame(f, s) {
-    this.recording.moving.forEach((body, i) => this.poseAt(i, f, s, this.bodies[body].position, this.bodies[body].quaternion));
+    this.recording.moving.forEach((body, i) => {
+      const b = this.bodies[body];
+      this.poseAt(i, f, s, b.position, b.quaternion);
+      b.updateMatrix();
+    });
+    const m = new THREE.Matrix4();
+    for (const { mesh, geoms } of this.batches) {
+      for (const { k, body, local } of geoms) mesh.setMatrixAt(k, m.multiplyMatrices(this.bodies[body].matrix, local));
+      mesh.instanceMatrix.needsUpdate = true;
+    }
     this.renderer.shadowMap.needsUpdate = true;
   }
 
@@ -245,15 +307,13 @@ export class Stage {
     const p = new THREE.Vector3(), q = new THREE.Quaternion(), one = new THREE.Vector3(1, 1, 1);
     moving.forEach((body, i) => {
       this.poseAt(i, f > 0 ? f - 1 : 0, 1 - before, p, q);
-      const now = new THREE.Matrix4().compose(this.bodies[body].position, this.bodies[body].quaternion, one);
-      motion[body].compose(p, q, one).invert().premultiply(now);
+      motion[body].compose(p, q, one).invert().premultiply(this.bodies[body].matrix);
     });
     return motion;
   }
 
   setXray(on) {
-    for (const material of this.materials.values()) {
-      if (material.map) continue;
+    for (const material of this.materials) {
       const opacity = on ? 0.3 * material.userData.opacity : material.userData.opacity;
       material.opacity = opacity;
       material.transparent = opacity < 1;
