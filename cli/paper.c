@@ -23,9 +23,8 @@ typedef struct Experiment {
 } Experiment;
 
 static const Experiment experiment[] = {
-    {"wakisaka-1", NULL,
-     "Wakisaka & Sugihara 2017, simulation 1: an arm puts a box on an edge (contacts on a joint "
-     "tree)"},
+    {"wakisaka-1", "wakisaka-2017_arm",
+     "Wakisaka & Sugihara 2017, simulation 1: an arm puts a box on an edge"},
     {"wakisaka-2", "wakisaka-2017_friction_region",
      "Wakisaka & Sugihara 2017, simulation 2: force and torque a cube holds"},
     {"zhang-heap", "zhang_seven_boxes", "Zhang et al.: floor force on the lowest of seven boxes"},

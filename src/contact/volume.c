@@ -206,11 +206,21 @@ static abVec2 sliding_velocity(const double v[6], abVec2 r) {
   return v2(v[0] - v[5] * r.y, v[1] + v[5] * r.x);
 }
 
+// Sliding that a normal impulse alone would start: that which stops the approach at the centre.
+static void add_started_slip(const abVolumeContact* c, const double v[6], double out[6]) {
+  double impulse = c->mass * fmax(0, -v[2]);
+  for (int i = 0; i < 6; i++) out[i] = v[i] + c->phi[i][2] * impulse;
+}
+
 void ab_volume_slip_directions(const abVolumeContact* c, const double v[6],
                                const double fallback[6], abVec2* e) {
   // A vertex counts as moving if its speed is not lost in the rounding of the twist it comes from.
-  double size = fabs(v[0]) + fabs(v[1]) + fabs(v[5]);
+  double size = fabs(v[0]) + fabs(v[1]) + fabs(v[5]), started[6];
   double other = fabs(fallback[0]) + fabs(fallback[1]) + fabs(fallback[5]);
+  // A body that falls straight on a corner does not slide before, but by the impact.
+  add_started_slip(c, fallback, started);
+  double by_impact = fabs(started[0]) + fabs(started[1]) + fabs(started[5]);
+  if (other < 1e-3 * by_impact) fallback = started, other = by_impact;
   for (int l = 0; l < c->nvert; l++) {
     abVec2 s = sliding_velocity(v, c->vert[l]);
     // Much slower than the change this step would bring: the motion is only about to start, and its

@@ -269,7 +269,6 @@ static void release(abData* data, int mover, double* v) {
   ab_tree_factor(t, mover);
   ab_tree_solve(t, mover, AB_LOAD_NONE, 0, t->impulse, t->change);
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += t->change[i];
-  report_actuators(data, mover, v);
 }
 
 // Takes the speed of returning limits off v: the solution with their targets at zero.
@@ -297,6 +296,7 @@ void ab_bounds_finish(abData* data, int mover, double* v, double* move) {
   const abMover* m = &t->model->mover[mover];
   size_t bytes = sizeof(double) * (size_t)m->ndof;
   release(data, mover, v);
+  report_actuators(data, mover, v);  // contacts have changed what the servos see
   memcpy(move + m->dof0, v + m->dof0, bytes);
   stop_returning(data, mover, v);
   // what sticks stands still

@@ -137,14 +137,15 @@ static void tree_rk4(const abModel* model, abData* data, int m, const double* v_
   }
 }
 
-// The motion before the drift. False if the tree has no inertial forces, and nothing drifts.
+// The motion before the drift. False if nothing drifts: the tree stood and stands still. One that
+// this step has set in motion has no inertial forces yet, but drifts.
 static bool begin_drift(const abModel* model, abData* data, int m, abTreeMotion* before) {
   const abMover* mover = &model->mover[m];
   double* kick = data->trees->change;
   bool any = false;
   for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) {
     kick[i] = data->v[i] - data->trees->inertial[i];
-    any = any || data->trees->inertial[i] != 0;
+    any = any || data->trees->inertial[i] != 0 || data->v[i] != 0;
   }
   if (any) *before = ab_tree_motion(model, data, m, kick);
   return any;
