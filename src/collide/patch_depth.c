@@ -2,49 +2,65 @@
 //
 // Thickness. Over the projected polygon the overlap lies between a lower surface (convex) and an
 // upper one (concave), so its thickness f(x) = min_i U_i(x) - max_j L_j(x) is concave and piecewise
-// linear: the highest chord is a linear program over (x, v), v <= U_i(x) - L_j(x), with one row for
-// each pair of an upper and a lower face. It is solved by the dual simplex method: three rows hold
-// v down at a point x; f is measured there, which needs each face once and gives the row that is
-// violated most; it takes the place of one of the three. At the optimum v = f(x): v is an upper
-// bound all the way, f a lower one. The first three rows are artificial, far above f.
+// linear: the highest chord is a linear program over (v, x): v <= U_i(x) - L_j(x) for each pair of
+// an upper and a lower face, and 0 <= d_k - m_k . x for each upright one. It is solved by the dual
+// simplex method: three rows hold v down at a point x; the faces are measured there, each once,
+// which gives the row that is violated most; it takes the place of one of the three. v falls until
+// no row is violated. The first three rows are artificial, around and far above the overlap.
 //
-// A face nearly parallel to the direction has no height to speak of; leaving it out extends its
-// neighbours over the strip it covers, which changes the largest chord by no more than
-// STEEP * its length.
+// A face with |normal . n| <= STEEP counts as upright: its height is mostly rounding, and what it
+// covers is narrower than STEEP * its length.
 #include <float.h>
 
 #include "collide/patch.h"
 #include "math/rotation.h"
 
-static const double STEEP = 1e-9;
-// The bounds have met when they differ by this part of the overlap's height: more digits of a depth
-// nobody needs, and steep faces do not give them.
+static const double STEEP = 1e-6;
+// A row counts as violated by more than this part of the thickness (or extent, for a wall):
+// more digits of a depth nobody needs, and steep faces do not give them.
 static const double SAME = 1e-10;
+static const double STALLED = 1e-6;
 enum { MAX_PIVOT = 100 };
 
-// v <= a + g . x
+// k v <= a + g . x, k = 1 or 0
 typedef struct Row {
-  double a;
+  double k, a;
   abVec2 g;
 } Row;
 
-// Faces as heights over the plane, z = a + g . x; the upper ones first.
+// Faces as heights over the plane, z = a + g . x, the upper ones first; then walls.
 typedef struct Field {
-  int nupper, nface;
-  Row* sheet;
+  int nupper, nsheet, nface;
+  Row* row;
 } Field;
 
+enum { UP, DOWN, UPRIGHT };
+
 // Axes: t1, t2, n as rows.
-static void add_sheets(Field* f, const abOverlap* o, const abMat3* axes, bool upper) {
+static void add_faces(Field* f, const abOverlap* o, const abMat3* axes, int which) {
   for (int i = 0; i < o->nface; i++) {
     const abOverlapFace* face = &o->face[i];
     abVec3 m = m3_apply(axes, face->normal);
-    if (upper ? !(m.z > STEEP) : !(m.z < -STEEP)) continue;
+    if (which != (m.z > STEEP ? UP : m.z < -STEEP ? DOWN : UPRIGHT)) continue;
     abVec3 r = m3_apply(axes, v3_sub(o->vert[face->vert], o->centroid));
-    Row s = {.g = {-m.x / m.z, -m.y / m.z}};
-    s.a = r.z - s.g.x * r.x - s.g.y * r.y;
-    f->sheet[f->nface++] = s;
+    double scale = which == UPRIGHT ? -1 : -1 / m.z;
+    Row row = {.g = {scale * m.x, scale * m.y}};
+    row.a = (which == UPRIGHT ? 0 : r.z) - row.g.x * r.x - row.g.y * r.y;
+    f->row[f->nface++] = row;
   }
+}
+
+static inline double value(const Row* r, abVec2 x) { return r->a + r->g.x * x.x + r->g.y * x.y; }
+
+// The wall that x lies behind by the most; 0 if by no more than `slack`.
+static const Row* worst_wall(const Field* f, abVec2 x, double slack) {
+  const Row* worst = 0;
+  double least = -slack;
+  for (int i = f->nsheet; i < f->nface; i++) {
+    double z = value(&f->row[i], x);
+    if (z < least) least = z, worst = &f->row[i];
+  }
+  return worst;
 }
 
 // The row of the thickness at x: lowest upper sheet minus highest lower one. Returns f(x).
@@ -52,57 +68,65 @@ static double measure(const Field* f, abVec2 x, Row* row) {
   double high = DBL_MAX, low = -DBL_MAX;
   int up = 0, down = f->nupper;
   for (int i = 0; i < f->nupper; i++) {
-    double z = f->sheet[i].a + f->sheet[i].g.x * x.x + f->sheet[i].g.y * x.y;
+    double z = value(&f->row[i], x);
     if (z < high) high = z, up = i;
   }
-  for (int i = f->nupper; i < f->nface; i++) {
-    double z = f->sheet[i].a + f->sheet[i].g.x * x.x + f->sheet[i].g.y * x.y;
+  for (int i = f->nupper; i < f->nsheet; i++) {
+    double z = value(&f->row[i], x);
     if (z > low) low = z, down = i;
   }
-  row->a = f->sheet[up].a - f->sheet[down].a;
-  row->g = v2_sub(f->sheet[up].g, f->sheet[down].g);
+  *row = (Row){1, f->row[up].a - f->row[down].a, v2_sub(f->row[up].g, f->row[down].g)};
   return high - low;
 }
 
-// Where three rows are equal, and the weights (>= 0, sum 1) with which their slopes cancel.
+// Three rows that meet in a corner (v, x), and the weights (>= 0) with which they hold v down.
 typedef struct Corner {
   Row row[3];
   double weight[3];
 } Corner;
 
-// weight_k of any (1, g) as a combination of the (1, g_k): areas of triangles of slopes. False if
-// the three slopes are in line.
-static bool combine(const Corner* c, abVec2 g, double weight[3]) {
-  const Row* r = c->row;
-  double all = v2_cross(v2_sub(r[1].g, r[0].g), v2_sub(r[2].g, r[0].g));
-  if (all == 0) return false;
-  for (int k = 0; k < 3; k++) {
-    abVec2 p = v2_sub(r[(k + 1) % 3].g, g), q = v2_sub(r[(k + 2) % 3].g, g);
-    weight[k] = v2_cross(p, q) / all;
-  }
-  return true;
+static double det(const Row* a, const Row* b, const Row* c) {
+  return a->k * v2_cross(b->g, c->g) + b->k * v2_cross(c->g, a->g) + c->k * v2_cross(a->g, b->g);
 }
 
-static bool solve_corner(Corner* c, abVec2* x, double* v) {
-  if (!combine(c, v2(0, 0), c->weight)) return false;
-  *v = 0;
-  for (int k = 0; k < 3; k++) *v += c->weight[k] * c->row[k].a;
-  // a_k + g_k . x = v: two differences
-  abVec2 p = v2_sub(c->row[1].g, c->row[0].g), q = v2_sub(c->row[2].g, c->row[0].g);
-  double b = c->row[0].a - c->row[1].a, d = c->row[0].a - c->row[2].a, det = v2_cross(p, q);
-  *x = v2((b * q.y - d * p.y) / det, (d * p.x - b * q.x) / det);
+// (k, g) of a row as a combination of those of the corner. False if they span no volume.
+static bool combine(const Corner* c, const Row* r, double weight[3]) {
+  const Row* q = c->row;
+  double all = det(&q[0], &q[1], &q[2]);
+  weight[0] = det(r, &q[1], &q[2]) / all;
+  weight[1] = det(&q[0], r, &q[2]) / all;
+  weight[2] = det(&q[0], &q[1], r) / all;
+  return isfinite(weight[0] + weight[1] + weight[2]);
+}
+
+// k v - g . x = a for the three rows.
+static bool solve_corner(Corner* c, double* v, abVec2* x) {
+  const Row unit = {.k = 1}, *q = c->row;
+  if (!combine(c, &unit, c->weight)) return false;
+  double all = det(&q[0], &q[1], &q[2]);
+  *v = c->weight[0] * q[0].a + c->weight[1] * q[1].a + c->weight[2] * q[2].a;
+  double px = 0, py = 0;  // by Cramer's rule
+  for (int i = 0; i < 3; i++) {
+    const Row *r = &q[(i + 1) % 3], *s = &q[(i + 2) % 3];
+    px += q[i].a * (r->k * s->g.y - s->k * r->g.y);
+    py += q[i].a * (s->k * r->g.x - r->k * s->g.x);
+  }
+  *x = v2(px / all, py / all);
   return isfinite(x->x) && isfinite(x->y);
 }
 
 // Puts the row in the place of the one that leaves the weights positive.
-static bool pivot(Corner* c, Row row) {
+static bool pivot(Corner* c, const Row* row) {
   double share[3], least = DBL_MAX;
   int leave = -1;
-  if (!combine(c, row.g, share)) return false;
+  if (!combine(c, row, share)) return false;
+  // a share that is rounding would leave three rows in line
+  double zero = 1e-12 * (fabs(share[0]) + fabs(share[1]) + fabs(share[2]));
   for (int k = 0; k < 3; k++)
-    if (share[k] > 0 && c->weight[k] < least * share[k]) least = c->weight[k] / share[k], leave = k;
+    if (share[k] > zero && c->weight[k] < least * share[k])
+      least = c->weight[k] / share[k], leave = k;
   if (leave < 0) return false;
-  c->row[leave] = row;
+  c->row[leave] = *row;
   return true;
 }
 
@@ -113,19 +137,20 @@ static double longest_chord(const Field* f, double reach, double height) {
   const double steep = 10;
   Corner c;
   for (int k = 0; k < 3; k++)
-    c.row[k] = (Row){(1 + steep) * height, v2_scale(steep * height / reach, wall[k])};
-  double best = 0, last = DBL_MAX, v;
+    c.row[k] = (Row){1, (1 + steep) * height, v2_scale(steep * height / reach, wall[k])};
+  double last = DBL_MAX, v = height;
   abVec2 x;
-  for (int i = 0; i < MAX_PIVOT && solve_corner(&c, &x, &v); i++) {
+  for (int i = 0; i < MAX_PIVOT && solve_corner(&c, &v, &x); i++) {
     Row row;
-    double here = measure(f, x, &row);
-    if (here > best) best = here;
-    // met, or as near as the rounding of steep faces lets them come
-    if (v - best <= SAME * height || (v >= last && v - best <= 1e-6 * height)) break;
+    const Row* enter = worst_wall(f, x, SAME * reach);
+    double gap = enter ? DBL_MAX : v - measure(f, x, &row);
+    // Between parallel faces v may rest while x moves; but a small gap that does not close any more
+    // is the rounding of steep faces.
+    if (gap <= SAME * v || (gap <= STALLED * v && v >= last)) break;
+    if (!pivot(&c, enter ? enter : &row)) break;
     last = v;
-    if (!pivot(&c, row)) break;
   }
-  return best;
+  return v;
 }
 
 // Length of the chord through vertex v along n.
@@ -161,15 +186,17 @@ double ab_overlap_thickness(const abOverlap* o, abVec3 n, abArena* scratch) {
   best = fmax(best, chord(o, n, highest));
   if (best >= whole) return height;
   abArenaMark mark = ab_arena_mark(scratch);
-  Field f = {.sheet = AB_TAKE(scratch, Row, o->nface)};
-  if (!f.sheet) return -1;
+  Field f = {.row = AB_TAKE(scratch, Row, o->nface)};
+  if (!f.row) return -1;
   abVec3 t1, t2;
   v3_tangents(n, &t1, &t2);
   abMat3 axes = {{{t1.x, t1.y, t1.z}, {t2.x, t2.y, t2.z}, {n.x, n.y, n.z}}};
-  add_sheets(&f, o, &axes, true);
+  add_faces(&f, o, &axes, UP);
   f.nupper = f.nface;
-  add_sheets(&f, o, &axes, false);
-  if (f.nupper > 0 && f.nface > f.nupper)
+  add_faces(&f, o, &axes, DOWN);
+  f.nsheet = f.nface;
+  add_faces(&f, o, &axes, UPRIGHT);
+  if (f.nupper > 0 && f.nsheet > f.nupper)
     best = fmax(best, longest_chord(&f, sqrt(reach2), height));
   ab_arena_release(scratch, mark);
   return best < height ? best : height;

@@ -13,8 +13,8 @@
 //   uint8   mode | kind << 4 [C], vertices of the polygon [C]
 //   float   contact[14][C]       point, normal, force, free moment, area, depth, largest pressure,
 //                                size of the polygon; packed
-//   int16   vertex[3][V]         (vertex - point) / size * 32767; packed
-//   uint16  pressure[V]          / largest pressure * 65535; packed
+//   int16   vertex[3][V]         (vertex - point) / size * 2047; packed
+//   uint8   pressure[V]          / largest pressure * 255
 // Packed: the bytes of the numbers are sorted by significance (all lowest bytes first), for poses
 // after each number has been combined by exclusive or with its predecessor in time. Both make
 // deflate find what repeats: a body at rest costs nothing.
@@ -39,6 +39,9 @@
 #endif
 
 enum { NVALUE = 14 };  // floats per contact
+// What is kept: of poses, of contact points (bits of the scene's size), of forces and areas, of the
+// rest of a contact (bits after the leading one).
+enum { POSE_BITS = 22, POINT_BITS = 18, FINE = 15, COARSE = 11 };
 
 typedef struct Html {
   abRecorder base;
@@ -50,7 +53,7 @@ typedef struct Html {
   abBuffer count;             // uint32 contacts per frame
   abBuffer geom[2], tag[2];   // uint16; uint8
   abBuffer value;             // float[NVALUE] per contact
-  abBuffer vertex, pressure;  // int16[3], uint16
+  abBuffer vertex, pressure;  // int16[3], uint8
 } Html;
 
 // --- the template
@@ -178,19 +181,21 @@ static abStatus write_model(Html* h, const abModel* model, const abData* data, a
 // --- sampling
 // -----------------------------------------------------------------------------------------
 
-// A float with 15 bits after the leading one: the eye sees no more, and the lowest byte packs well.
-static float coarse(double x) {
+// A float with only so many bits after the leading one: the eye sees no more, and what is cleared
+// packs well.
+static float rounded(double x, int bits) {
   float f = (float)x;
-  uint32_t bits;
-  memcpy(&bits, &f, 4);
-  bits = (bits + 0x80) & 0xffffff00u;
-  memcpy(&f, &bits, 4);
+  uint32_t word, rest = (uint32_t)1 << (23 - bits);
+  memcpy(&word, &f, 4);
+  word = (word + rest / 2) & ~(rest - 1);
+  memcpy(&f, &word, 4);
   return f;
 }
 
-// A length in steps of a 2^22nd of the scene's size, so that what rests looks at rest to deflate.
-static float grid(double x, double extent) {
-  double step = (extent > 0 ? extent : 1) / 4194304.0;
+// A length in steps of a 2^bits-th of the scene's size, so that what rests looks at rest to
+// deflate.
+static float grid(double x, double extent, int bits) {
+  double step = ldexp(extent > 0 ? extent : 1, -bits);
   return (float)(round(x / step) * step);
 }
 
@@ -199,9 +204,9 @@ static void add_vertices(Html* h, const abContact* c, double size, double most) 
     const double d[3] = {c->polygon[k].x - c->point.x, c->polygon[k].y - c->point.y,
                          c->polygon[k].z - c->point.z};
     int16_t v[3];
-    for (int i = 0; i < 3; i++) v[i] = (int16_t)(size > 0 ? lround(d[i] / size * 32767) : 0);
+    for (int i = 0; i < 3; i++) v[i] = (int16_t)(size > 0 ? lround(d[i] / size * 2047) : 0);
     double p = c->pressure && most > 0 ? fmax(c->pressure[k], 0) / most : 0;
-    uint16_t u = (uint16_t)lround(p * 65535);
+    uint8_t u = (uint8_t)lround(p * 255);
     ab_buffer_add(&h->vertex, v, sizeof v);
     ab_buffer_add(&h->pressure, &u, sizeof u);
   }
@@ -215,7 +220,7 @@ static void add_contact(Html* h, const abModel* model, const abContact* c) {
                      fmax(fabs(c->polygon[k].y - c->point.y), fabs(c->polygon[k].z - c->point.z))));
     if (c->pressure) most = fmax(most, c->pressure[k]);
   }
-  size = (double)coarse(size * 1.0001);  // rounding must not put a vertex outside
+  size = (double)rounded(size * 1.0005, COARSE);  // rounding must not put a vertex outside
   uint16_t geom1 = (uint16_t)c->geom1, geom2 = (uint16_t)c->geom2;
   uint8_t tag = (uint8_t)((unsigned)c->mode | (unsigned)c->kind << 4);
   uint8_t nvert = (uint8_t)(c->nvert < 255 ? c->nvert : 255);
@@ -224,13 +229,20 @@ static void add_contact(Html* h, const abModel* model, const abContact* c) {
   ab_buffer_add(&h->tag[0], &tag, 1);
   ab_buffer_add(&h->tag[1], &nvert, 1);
   const abVec3 f = c->wrench.force;
-  float value[NVALUE] = {grid(c->point.x, e), grid(c->point.y, e),
-                         grid(c->point.z, e), coarse(c->normal.x),
-                         coarse(c->normal.y), coarse(c->normal.z),
-                         coarse(f.x),         coarse(f.y),
-                         coarse(f.z),         coarse(c->free_moment),
-                         coarse(c->area),     coarse(c->depth),
-                         coarse(most),        coarse(size)};
+  float value[NVALUE] = {grid(c->point.x, e, POINT_BITS),
+                         grid(c->point.y, e, POINT_BITS),
+                         grid(c->point.z, e, POINT_BITS),
+                         rounded(c->normal.x, FINE),
+                         rounded(c->normal.y, FINE),
+                         rounded(c->normal.z, FINE),
+                         rounded(f.x, FINE),
+                         rounded(f.y, FINE),
+                         rounded(f.z, FINE),
+                         rounded(c->free_moment, COARSE),
+                         rounded(c->area, FINE),
+                         rounded(c->depth, COARSE),
+                         rounded(most, COARSE),
+                         (float)size};
   ab_buffer_add(&h->value, value, sizeof value);
   add_vertices(h, c, size, most);
 }
@@ -247,8 +259,10 @@ static abStatus html_sample(abRecorder* recorder, const abModel* model, const ab
   for (int i = 0; i < h->nmoving; i++) {
     const abPose* p = &data->pose[h->moving[i]];
     double e = model->extent;
-    float pose[7] = {grid(p->p.x, e), grid(p->p.y, e), grid(p->p.z, e), grid(p->q.w, 1),
-                     grid(p->q.x, 1), grid(p->q.y, 1), grid(p->q.z, 1)};
+    float pose[7] = {grid(p->p.x, e, POSE_BITS), grid(p->p.y, e, POSE_BITS),
+                     grid(p->p.z, e, POSE_BITS), grid(p->q.w, 1, POSE_BITS),
+                     grid(p->q.x, 1, POSE_BITS), grid(p->q.y, 1, POSE_BITS),
+                     grid(p->q.z, 1, POSE_BITS)};
     ab_buffer_add(&h->pose, pose, sizeof pose);
   }
   uint32_t n = (uint32_t)data->ncontact;
@@ -299,7 +313,7 @@ static void add_transposed(abBuffer* out, const abBuffer* b, size_t ncolumn, siz
 
 static void make_chunk(const Html* h, abBuffer* out) {
   uint32_t head[4] = {h->nframe, (uint32_t)h->nmoving, (uint32_t)h->tag[0].n,
-                      (uint32_t)(h->pressure.n / 2)};
+                      (uint32_t)h->pressure.n};
   ab_buffer_add(out, head, sizeof head);
   ab_buffer_add(out, h->time.byte, h->time.n);
   add_poses(out, h);
@@ -308,7 +322,7 @@ static void make_chunk(const Html* h, abBuffer* out) {
   for (int i = 0; i < 2; i++) ab_buffer_add(out, h->tag[i].byte, h->tag[i].n);
   add_transposed(out, &h->value, NVALUE, sizeof(float));
   add_transposed(out, &h->vertex, 3, sizeof(int16_t));
-  add_shuffled(out, h->pressure.byte, h->pressure.n / 2, 2);
+  ab_buffer_add(out, h->pressure.byte, h->pressure.n);
 }
 
 static void clear_chunk(Html* h) {

@@ -163,6 +163,45 @@ static void touching_crossed_edges_are_normal_to_both(void** state) {
   world_free(&w);
 }
 
+// A table of a top and two legs, all of one body: a patch for each leg, sorted by geoms.
+static void compound_has_a_patch_for_each_part_that_touches(void** state) {
+  (void)state;
+  abScene* scene = ab_scene_create();
+  abGeomDef floor = ab_geom_def();
+  floor.type = AB_PLANE, floor.size = v3(1, 1, 1);
+  assert_true(ab_scene_add_geom(scene, &floor, NULL) >= 0);
+  abBodyDef body = ab_body_def();
+  body.pose = at(0, 0, 0.499);
+  int table = ab_scene_add_body(scene, &body, NULL);
+  abJointDef joint = ab_joint_def();
+  joint.body = table, joint.type = AB_JOINT_FREE;
+  assert_true(ab_scene_add_joint(scene, &joint, NULL) >= 0);
+  for (int i = 0; i < 3; i++) {
+    abGeomDef part = ab_geom_def();
+    part.body = table, part.type = AB_BOX;
+    part.size = i ? v3(0.05, 0.05, 0.25) : v3(0.5, 0.5, 0.05);
+    part.pose = i ? at(i == 1 ? -0.4 : 0.4, 0, -0.25) : at(0, 0, 0);
+    assert_true(ab_scene_add_geom(scene, &part, NULL) >= 0);
+  }
+  World w = {.scene = scene};
+  w.model = ab_scene_compile(scene, NULL);
+  assert_non_null(w.model);
+  w.data = ab_data_create(w.model, NULL);
+  assert_non_null(w.data);
+  collide(&w, &volume);
+  assert_int_equal(w.data->npair, 2);
+  for (int i = 0; i < 2; i++) {
+    const abPair* p = &w.data->pair[i];
+    assert_int_equal(p->body2, 0);
+    check_near(p->patch.area, 0.01, 1e-13);
+    check_near(p->patch.volume, 1e-5, 1e-13);
+    check_near(p->patch.center.x, i ? 0.4 : -0.4, 1e-13);
+  }
+  ab_data_free(w.data);
+  ab_model_free(w.model);
+  ab_scene_free(scene);
+}
+
 static World pile(int n) {
   World w = world_begin(1e-3, true);
   Random r = {21};
@@ -217,6 +256,7 @@ int main(void) {
       cmocka_unit_test(apart_by_more_than_the_margin_is_no_pair),
       cmocka_unit_test(exactly_touching_stack_has_all_its_contacts),
       cmocka_unit_test(touching_crossed_edges_are_normal_to_both),
+      cmocka_unit_test(compound_has_a_patch_for_each_part_that_touches),
       cmocka_unit_test(threads_change_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "collide/patch.h"
 #include "geometry/polyhedron.h"
+#include "oracle/overlap.h"
 #include "oracle/overlap_pairs.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -360,6 +361,25 @@ static void thickness_is_the_longest_chord(void** state) {
   }
 }
 
+// The dual simplex against the search over the whole overlay, along the contact normal.
+static void depth_agrees_with_the_search_everywhere(void** state) {
+  (void)state;
+  for (uint64_t i = 1; i < 4000; i++) {
+    TestPair pair = pair_make(i);
+    abOverlap o;
+    ab_arena_release(&arena, 0);
+    ab_overlap(pair.A, pair.pose_a, pair.B, pair.pose_b, &arena, &o);
+    if (o.contact) {
+      Made m;
+      make(&m, pair.A, pair.pose_a, pair.B, pair.pose_b);
+      abVec3 n = quat_rotate(quat_conj(m.overlap.frame.q), m.patch.normal);
+      double expected = oracle_overlap_thickness(&m.overlap, n, &arena);
+      check_near(m.patch.depth, expected, 2e-6 * expected + 64 * m.overlap.noise);
+    }
+    pair_free(&pair);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(box_on_floor_has_the_moments_of_its_face),
@@ -376,6 +396,7 @@ int main(void) {
       cmocka_unit_test(section_equals_projection_for_a_slab_and_is_smaller_for_a_wedge),
       cmocka_unit_test(hull_of_points_in_line_is_their_ends),
       cmocka_unit_test(thickness_is_the_longest_chord),
+      cmocka_unit_test(depth_agrees_with_the_search_everywhere),
   };
   if (ab_arena_init(&arena, (size_t)1 << 28) != AB_OK) return 1;
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,88 +20,77 @@ static unsigned next(Source* s) { return s->at < s->n ? s->data[s->at++] : 0; }
 static const char* pick(Source* s, const char* const* list, size_t n) { return list[next(s) % n]; }
 #define PICK(s, list) pick((s), (list), sizeof list / sizeof *list)
 
-static const char* const element[] = {
-    "body",      "geom",    "joint",     "freejoint", "inertial", "frame",
-    "replicate", "default", "worldbody", "asset",     "mesh",     "material",
-    "contact",   "pair",    "exclude",   "actuator",  "motor",    "position",
-    "velocity",  "general", "damper",    "keyframe",  "key",      "custom",
-    "numeric",   "text",    "tuple",     "element",   "compiler", "option",
-    "flag",      "tendon",  "fixed",     "equality",  "site",     "sensor"};
-static const char* const attribute[] = {"name",
-                                        "class",
-                                        "childclass",
-                                        "type",
-                                        "pos",
-                                        "quat",
-                                        "euler",
-                                        "axisangle",
-                                        "xyaxes",
-                                        "zaxis",
-                                        "fromto",
-                                        "size",
-                                        "mass",
-                                        "density",
-                                        "mesh",
-                                        "material",
-                                        "friction",
-                                        "condim",
-                                        "contype",
-                                        "priority",
-                                        "group",
-                                        "axis",
-                                        "range",
-                                        "limited",
-                                        "stiffness",
-                                        "damping",
-                                        "armature",
-                                        "ref",
-                                        "diaginertia",
-                                        "fullinertia",
-                                        "vertex",
-                                        "face",
-                                        "scale",
-                                        "inertia",
-                                        "geom1",
-                                        "geom2",
-                                        "body1",
-                                        "body2",
-                                        "joint",
-                                        "kp",
-                                        "kv",
-                                        "gear",
-                                        "ctrlrange",
-                                        "forcerange",
-                                        "gaintype",
-                                        "biastype",
-                                        "gainprm",
-                                        "biasprm",
-                                        "qpos",
-                                        "qvel",
-                                        "ctrl",
-                                        "data",
-                                        "objtype",
-                                        "objname",
-                                        "prm",
-                                        "count",
-                                        "offset",
-                                        "sep",
-                                        "angle",
-                                        "eulerseq",
-                                        "inertiafromgeom",
-                                        "settotalmass",
-                                        "boundmass",
-                                        "balanceinertia",
-                                        "timestep",
-                                        "gravity",
-                                        "integrator",
-                                        "refpos",
-                                        "refquat",
-                                        "gravcomp",
-                                        "autolimits",
-                                        "contact",
-                                        "shellinertia",
-                                        "actuatorfrcrange",
-                                        "inheritrange"};
+// What may stand in what, and what each takes; lists of words.
+static const struct {
+  const char *element, *children, *attributes;
+} grammar[] = {
+    {"mujoco",
+     "worldbody worldbody worldbody default asset contact actuator keyframe custom compiler option "
+     "tendon equality sensor",
+     ""},
+    {"worldbody", "body body geom frame replicate site", ""},
+    {"body", "geom geom joint body freejoint inertial frame replicate site",
+     "name pos quat euler axisangle xyaxes zaxis childclass gravcomp"},
+    {"frame", "geom joint body frame replicate", "pos quat euler childclass"},
+    {"replicate", "geom body frame", "count offset euler sep"},
+    {"geom", "",
+     "name class type type size size size pos quat euler fromto mass density mesh material "
+     "friction "
+     "condim contype priority group shellinertia margin"},
+    {"joint", "",
+     "name class type type axis pos range limited stiffness damping armature frictionloss ref "
+     "actuatorfrcrange margin"},
+    {"freejoint", "", "name"},
+    {"inertial", "", "pos pos mass mass diaginertia diaginertia fullinertia quat euler"},
+    {"default", "geom joint default mesh material pair motor position general", "class"},
+    {"asset", "mesh material", ""},
+    {"mesh", "", "name name vertex vertex face scale inertia refpos refquat class"},
+    {"material", "", "name rgba"},
+    {"contact", "pair exclude", ""},
+    {"pair", "", "geom1 geom2 condim friction margin gap"},
+    {"exclude", "", "body1 body2"},
+    {"actuator", "motor position velocity general damper", ""},
+    {"motor", "", "joint joint class ctrlrange forcerange gear name"},
+    {"position", "", "joint joint class kp kv ctrlrange inheritrange gear"},
+    {"velocity", "", "joint joint kv"},
+    {"damper", "", "joint joint kv ctrlrange"},
+    {"general", "", "joint joint gaintype biastype gainprm biasprm ctrllimited"},
+    {"keyframe", "key", ""},
+    {"key", "", "name qpos qvel ctrl time"},
+    {"custom", "numeric text tuple", ""},
+    {"numeric", "", "name name data data"},
+    {"text", "", "name name data data"},
+    {"tuple", "element", "name name"},
+    {"element", "", "objtype objtype objname objname prm prm"},
+    {"compiler", "",
+     "angle eulerseq inertiafromgeom settotalmass boundmass boundinertia balanceinertia autolimits "
+     "inertiagrouprange"},
+    {"option", "flag", "timestep gravity integrator"},
+    {"flag", "", "contact limit gravity constraint passive"},
+    {"tendon", "fixed", ""},
+    {"fixed", "", "name stiffness range limited class"},
+    {"equality", "weld", ""},
+    {"weld", "", "active"},
+    {"site", "", ""},
+    {"sensor", "", ""},
+};
+enum { NGRAMMAR = sizeof grammar / sizeof *grammar };
+
+// The i-th word of a list, counted round and round; its length goes to *n.
+static const char* word_of(const char* list, unsigned i, size_t* n) {
+  unsigned count = 1;
+  for (const char* c = list; *c; c++) count += *c == ' ';
+  for (i %= count; i > 0; i--) list = strchr(list, ' ') + 1;
+  *n = strcspn(list, " ");
+  return list;
+}
+
+static unsigned find(const char* name, size_t n) {
+  for (unsigned i = 0; i < NGRAMMAR; i++)
+    if (strlen(grammar[i].element) == n && !memcmp(grammar[i].element, name, n)) return i;
+  return 0;
+}
+
 static const char* const word[] = {"a",
                                    "b",
                                    "world",
@@ -143,19 +132,24 @@ static const char* const value[] = {
     "0",   "1",    "-1",    "2",      "3",     "0.1",    "0.5", "-0.3", "90", "1e-3",
     "1e9", "1e-9", "1e154", "1e-160", "1e308", "1e-308", "4",   "6",    "12", "0.7071067811865476"};
 
-static void put(Text* t, const char* s) {
-  size_t n = strlen(s);
+static void put_n(Text* t, const char* s, size_t n) {
   if (t->n + n < sizeof t->bytes) memcpy(t->bytes + t->n, s, n), t->n += n;
 }
+static void put(Text* t, const char* s) { put_n(t, s, strlen(s)); }
 
-static void put_attributes(Text* t, Source* s) {
-  bool used[sizeof attribute / sizeof *attribute] = {false};
-  for (unsigned n = next(s) % 8; n > 0; n--) {
-    unsigned i = next(s) % (sizeof attribute / sizeof *attribute);
-    if (used[i]) continue;
-    used[i] = true;
+static void put_attributes(Text* t, Source* s, const char* list) {
+  const char* used[12];
+  unsigned nused = 0;
+  if (!list[0]) return;
+  for (unsigned n = next(s) % 12; n > 0; n--) {
+    size_t length;
+    const char* name = word_of(list, next(s), &length);
+    bool again = false;
+    for (unsigned i = 0; i < nused; i++) again |= !strncmp(used[i], name, length);
+    if (again) continue;
+    used[nused++] = name;
     put(t, " ");
-    put(t, attribute[i]);
+    put_n(t, name, length);
     put(t, "=\"");
     unsigned kind = next(s);
     if (kind & 1) put(t, PICK(s, word));
@@ -168,31 +162,33 @@ static void put_attributes(Text* t, Source* s) {
 }
 
 static void write_scene(Text* t, Source* s) {
-  const char* open[32];
+  unsigned open[32] = {0};  // grammar[0] is the root
   int depth = 0;
   put(t, "<mujoco>");
-  while (s->at < s->n && t->n < sizeof t->bytes - 2000) {
+  while (s->at < s->n && t->n < sizeof t->bytes - 4000) {
     unsigned what = next(s);
-    if (depth && what % 3 == 0) {
+    const char* children = grammar[open[depth]].children;
+    if (depth && (what % 4 == 0 || !children[0])) {
       put(t, "</");
-      put(t, open[--depth]);
+      put(t, grammar[open[depth--]].element);
       put(t, ">");
       continue;
     }
-    const char* e = PICK(s, element);
+    size_t length;
+    const char* name = word_of(children, next(s), &length);
+    unsigned e = find(name, length);
     put(t, "<");
-    put(t, e);
-    put_attributes(t, s);
-    bool leaf = what % 3 == 1 || depth == 32;
+    put(t, grammar[e].element);
+    put_attributes(t, s, grammar[e].attributes);
+    bool leaf = !grammar[e].children[0] || depth == 31;
     put(t, leaf ? "/>" : ">");
-    if (!leaf) open[depth++] = e;
+    if (!leaf) open[++depth] = e;
   }
-  while (depth) {
+  for (; depth >= 0; depth--) {
     put(t, "</");
-    put(t, open[--depth]);
+    put(t, grammar[open[depth]].element);
     put(t, ">");
   }
-  put(t, "</mujoco>");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);

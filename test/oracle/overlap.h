@@ -4,6 +4,8 @@
 
 #include <abut/model.h>
 
+#include "collide/intersect.h"
+
 typedef struct OracleOverlap {
   bool contact;
   double volume;
@@ -24,5 +26,8 @@ bool oracle_overlap_dual(const abPolyhedron* A, abPose pose_a, const abPolyhedro
 // where the faces of both bodies are exactly flat. False without GMP.
 bool oracle_overlap_exact(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B,
                           abPose pose_b, OracleOverlap* out);
+
+// Longest chord of an overlap along n, over all vertices and crossings of upper with lower edges.
+double oracle_overlap_thickness(const abOverlap* overlap, abVec3 n, abArena* scratch);
 
 #endif

@@ -146,7 +146,7 @@ static bool check_exact(OverlapCheck* check, const TestPair* p, const Result* r)
   check->worst = fmax(check->worst, error / tol);
   REQUIRE(error <= tol, "volume %.17g, exact %.17g, difference %g, tolerance %g", o->volume,
           e.volume, error, tol);
-  if (p->family == PAIR_TOUCHING || p->family == PAIR_GRID)
+  if (p->family == PAIR_TOUCHING || p->family == PAIR_GRID || p->family == PAIR_LATTICE)
     REQUIRE(o->contact == e.contact, "contact %d, exact %d", o->contact, e.contact);
   if (!o->contact || !e.contact) return true;
   // digits of the centroid and the areas are lost as the thickness comes near the rounding
@@ -156,6 +156,9 @@ static bool check_exact(OverlapCheck* check, const TestPair* p, const Result* r)
   double place = DBL_EPSILON * 8 * (v3_norm(p->pose_a.p) + v3_norm(p->pose_b.p));
   REQUIRE(off <= blur * o->size + place + 1e-13, "centroid off by %g, tolerance %g", off,
           blur * o->size + place + 1e-13);
+  bool exact = p->family == PAIR_GRID || p->family == PAIR_LATTICE || p->family == PAIR_TINY;
+  REQUIRE(!exact || fabs(o->area[AB_OWNER_BOTH] - e.area_ab) <= area * (blur + 1e-12),
+          "shared surface %.17g, exact %.17g", o->area[AB_OWNER_BOTH], e.area_ab);
   REQUIRE(fabs(o->area[0] - area) <= area * (blur + 1e-12), "surface %.17g, exact %.17g",
           o->area[0], area);
   return true;

@@ -7,8 +7,9 @@
 
 const char* pair_family_name(PairFamily family) {
   static const char* const name[PAIR_FAMILIES] = {
-      "boxes", "hulls",         "prisms", "plates",    "rods",     "stacked", "nearly flush",
-      "grid",  "parallel edge", "inside", "identical", "touching", "tiny",    "half-space"};
+      "boxes",     "hulls",        "prisms", "plates",        "rods",
+      "stacked",   "nearly flush", "grid",   "parallel edge", "inside",
+      "identical", "touching",     "tiny",   "half-space",    "lattice"};
   return name[family];
 }
 
@@ -134,6 +135,20 @@ static void make_meeting(TestPair* p, Random* r, double depth) {
   p->pose_b.p = v3(kind == 2 ? d.x : x.x, kind >= 1 ? d.y : x.y, d.z);
 }
 
+static abPolyhedron* lattice_hull(Random* r) {
+  abPolyhedron* p = NULL;
+  while (!p) {  // clouds in one plane have no hull
+    abVec3 point[12];
+    int n = 4 + random_below(r, 9);
+    for (int i = 0; i < n; i++) {
+      double x = 0.25 * random_below(r, 4), y = 0.25 * random_below(r, 4);
+      point[i] = v3(x, y, 0.25 * random_below(r, 4));
+    }
+    p = ab_polyhedron_hull_flat(n, point, 1e-13, NULL);
+  }
+  return p;
+}
+
 static void make_half_space(TestPair* p, Random* r) {
   p->A = random_shape(r);
   p->B = NULL;
@@ -204,6 +219,11 @@ static void make_family(TestPair* p, Random* r) {
     case PAIR_TINY:
       make_meeting(p, r, log_between(r, 0.5e-9, 1e-7));
       break;
+    case PAIR_LATTICE:
+      p->A = lattice_hull(r), p->B = lattice_hull(r);
+      p->pose_a = p->pose_b = pose_identity();
+      p->pose_b.p = v3_scale(random_below(r, 2), grid_point(r));
+      break;
     default:
       make_half_space(p, r);
   }
@@ -215,7 +235,8 @@ TestPair pair_make(uint64_t number) {
   make_family(&p, &r);
   // Grid and touching pairs stay where every number is exact; half of the others are moved, some a
   // kilometre away.
-  bool exact = p.family == PAIR_GRID || p.family == PAIR_TOUCHING || p.family == PAIR_TINY;
+  bool exact = p.family == PAIR_GRID || p.family == PAIR_LATTICE || p.family == PAIR_TOUCHING ||
+               p.family == PAIR_TINY;
   if (!exact && random_below(&r, 2)) {
     p.far = random_below(&r, 4) == 0;
     abPose move = {random_vec(&r, p.far ? 1000 : 2), random_rotation(&r)};

@@ -19,6 +19,7 @@ typedef enum PairFamily {
   PAIR_TOUCHING,  // apart by nothing: no overlap
   PAIR_TINY,      // overlap of a face, an edge or a corner by 1e-9 of the size
   PAIR_HALF_SPACE,
+  PAIR_LATTICE,  // hulls of a few points of a 4 x 4 x 4 grid: everything that can coincide does
   PAIR_FAMILIES
 } PairFamily;
 

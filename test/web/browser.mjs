@@ -6,7 +6,8 @@ import { join } from "node:path";
 
 const require = createRequire(join(process.env.ABUT_NODE_MODULES, "x.js"));
 
-export async function openPage(file, { width = 1440, height = 860 } = {}) {
+// card: let the page believe that there is a graphics card, so that it draws in full quality.
+export async function openPage(file, { width = 1440, height = 860, card = false } = {}) {
   const { chromium } = require("playwright-core");
   const profile = mkdtempSync(join(tmpdir(), "abut-chromium-"));
   const context = await chromium.launchPersistentContext(profile, {
@@ -18,6 +19,12 @@ export async function openPage(file, { width = 1440, height = 860 } = {}) {
       "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
   });
   const page = await context.newPage();
+  if (card) await page.addInitScript(() => {
+    const ask = WebGL2RenderingContext.prototype.getExtension;
+    WebGL2RenderingContext.prototype.getExtension = function (name) {
+      return name === "WEBGL_debug_renderer_info" ? null : ask.call(this, name);
+    };
+  });
   const trouble = [];
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && trouble.push(m.text()));
   page.on("pageerror", (e) => trouble.push(String(e)));

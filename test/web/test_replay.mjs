@@ -133,6 +133,18 @@ const tests = {
     });
   },
 
+  async it_draws_in_full_quality_where_there_is_a_graphics_card() {
+    const { page, trouble, close } = await openPage(file("run.html"), { card: true, width: 800, height: 500 });
+    try {
+      assert.equal(await page.evaluate(async () => (await window.abut).stage.software), false);
+      await scrub(page, 40);
+      await page.waitForFunction(async () => (await window.abut).drawn > 1);
+      assert.deepEqual(trouble, []);
+    } finally {
+      await close();
+    }
+  },
+
   async a_torn_page_shows_what_is_there() {
     writeFileSync(file("torn.html"), readFileSync(file("run.html")));
     truncateSync(file("torn.html"), statSync(file("torn.html")).size - 2000);

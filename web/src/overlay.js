@@ -109,11 +109,13 @@ export class Overlay {
     this.group.add(this.patches, this.forces);
     this.fill = new Soup(this.patches, 10, 0.82);
     this.edge = new Soup(this.patches, 11, 0.95);
-    const shaft = new THREE.CylinderGeometry(0.5, 0.5, 1, 10).translate(0, 0.5, 0);
-    const tip = new THREE.ConeGeometry(1, 1, 14).translate(0, 0.5, 0);
+    // Flat colours: only outlines show, so few triangles are enough.
+    const fine = !stage.software;
+    const shaft = new THREE.CylinderGeometry(0.5, 0.5, 1, fine ? 10 : 5, 1, true).translate(0, 0.5, 0);
+    const tip = new THREE.ConeGeometry(1, 1, fine ? 16 : 8).translate(0, 0.5, 0);
     this.arrows = ["#2457c5", "#d23b3b"].map((color, i) => [
       new Swarm(this.forces, shaft, color, 20 + i), new Swarm(this.forces, tip, color, 20 + i)]);
-    this.points = new Swarm(this.patches, new THREE.SphereGeometry(1, 14, 10), "#111827", 19);
+    this.points = new Swarm(this.patches, new THREE.IcosahedronGeometry(1, fine ? 2 : 0), "#111827", 19);
     this.measure();
   }
 
@@ -143,7 +145,7 @@ export class Overlay {
   point(c) { return this.carry(c, this.recording.vec(c, POINT, new THREE.Vector3())); }
 
   vertices(c) {
-    const r = this.recording, point = r.vec(c, POINT, new THREE.Vector3()), size = r.get(c, SIZE) / 32767;
+    const r = this.recording, point = r.vec(c, POINT, new THREE.Vector3()), size = r.get(c, SIZE) / 2047;
     const list = [];
     for (let i = r.vertexStart[c]; i < r.vertexStart[c + 1]; i++)
       list.push(this.carry(c, new THREE.Vector3(r.vertex[3 * i], r.vertex[3 * i + 1], r.vertex[3 * i + 2])
@@ -155,7 +157,7 @@ export class Overlay {
     const r = this.recording, vert = this.vertices(c);
     if (vert.length < 2) return;
     const contact = r.contact(c), top = this.topPressure(c, contact), given = r.get(c, PRESSURE) > 0;
-    const share = vert.map((_, i) => (given ? r.pressure[r.vertexStart[c] + i] / 65535 : 1));
+    const share = vert.map((_, i) => (given ? r.pressure[r.vertexStart[c] + i] / 255 : 1));
     const color = share.map((s) => rampColor((s * top) / this.pressureScale, new THREE.Color()));
     const middle = vert.reduce((m, v) => m.add(v), new THREE.Vector3()).divideScalar(vert.length);
     const mean = rampColor((share.reduce((a, b) => a + b) / vert.length) * top / this.pressureScale, new THREE.Color());

@@ -54,7 +54,7 @@ function readChunk(bytes) {
   chunk.nvert = new Uint8Array(copy(C));
   chunk.value = new Float32Array(unshuffle(bytes, take(4 * VALUES * C), VALUES * C, 4));
   chunk.vertex = new Int16Array(unshuffle(bytes, take(6 * V), 3 * V, 2));
-  chunk.pressure = new Uint16Array(unshuffle(bytes, take(2 * V), V, 2));
+  chunk.pressure = new Uint8Array(copy(V));
   return chunk;
 }
 
@@ -103,7 +103,7 @@ export class Recording {
     this.pose = join(chunks, "pose", Float32Array);
     this.start = offsets(join(chunks, "count", Uint32Array));  // first contact of a frame
     for (const [key, Type] of [["geom1", Uint16Array], ["geom2", Uint16Array], ["tag", Uint8Array],
-                               ["nvert", Uint8Array], ["vertex", Int16Array], ["pressure", Uint16Array]])
+                               ["nvert", Uint8Array], ["vertex", Int16Array], ["pressure", Uint8Array]])
       this[key] = key === "vertex" ? this.joinVertices(chunks) : join(chunks, key, Type);
     this.contacts = this.tag.length;
     this.value = this.joinValues(chunks);

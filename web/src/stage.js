@@ -243,7 +243,7 @@ export class Stage {
 
   home() {
     this.controls.target.copy(this.center);
-    this.camera.position.copy(this.center).add(new THREE.Vector3(1.75, -2.35, 1.25).multiplyScalar(0.98 * this.size));
+    this.camera.position.copy(this.center).add(new THREE.Vector3(1.75, -2.35, 1.25).multiplyScalar(0.86 * this.size));
     this.controls.update();
   }
 
