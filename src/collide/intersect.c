@@ -51,6 +51,7 @@ typedef struct Blade {
 
 typedef struct Piece {
   int nvert, nedge, nface;  // nface: of both bodies together
+  int nblade;               // of the other body
   int vert_cap, edge_cap;
   abVec3 *vert, *spare;
   int (*edge)[4];
@@ -106,13 +107,13 @@ static void* carve(char** at, size_t bytes) {
   return p;
 }
 
-static bool make_room(Piece* p, const abPolyhedron* S, int nblade, abArena* arena) {
+static bool make_room(Piece* p, const abPolyhedron* S, abArena* arena) {
   room(S, p->nface, &p->vert_cap, &p->edge_cap);
   size_t v = (size_t)p->vert_cap, e = (size_t)p->edge_cap, f = (size_t)p->nface;
   char* at = ab_arena_take(arena, bytes_of(p->vert_cap, p->edge_cap, p->nface));
   if (!at) return false;
   p->face = carve(&at, sizeof(abOverlapFace) * f);
-  p->blade = carve(&at, sizeof(Blade) * (size_t)nblade);
+  p->blade = carve(&at, sizeof(Blade) * (size_t)p->nblade);
   p->edge = (int(*)[4])carve(&at, sizeof(int[4]) * e);
   p->vert = carve(&at, sizeof(abVec3) * v);
   p->spare = carve(&at, sizeof(abVec3) * v);
@@ -134,19 +135,25 @@ static inline void grow(abVec3* low, abVec3* high, abVec3 x) {
   low->z = x.z < low->z ? x.z : low->z, high->z = x.z > high->z ? x.z : high->z;
 }
 
-static void load(Piece* p, const abPolyhedron* S, abOwner owner) {
-  p->nvert = S->nvert, p->nedge = S->nedge;
+static void load_vertices(Piece* p, const abPolyhedron* S) {
+  p->nvert = S->nvert;
   p->low = v3(DBL_MAX, DBL_MAX, DBL_MAX), p->high = v3_neg(p->low);
   for (int i = 0; i < S->nvert; i++) {
     p->vert[i] = v3_sub(S->vert[i], S->centroid);
     grow(&p->low, &p->high, p->vert[i]);
   }
+}
+
+static void load_faces(Piece* p, const abPolyhedron* S, abOwner own, abOwner other) {
+  p->nedge = S->nedge;
   memcpy(p->edge, S->edge, sizeof(int[4]) * (size_t)S->nedge);
-  for (int f = 0; f < p->nface; f++) p->open[f] = -1;
-  for (int f = 0; f < S->nface; f++) {
-    p->face[f].normal = S->plane[f].n;
-    p->face[f].owner = owner;
-    p->face[f].source = f;
+  for (int f = 0; f < p->nface; f++) {
+    bool first = f < S->nface;
+    abOverlapFace* face = &p->face[f];
+    p->open[f] = -1;
+    face->owner = first ? own : other;
+    face->source = first ? f : f - S->nface;
+    face->normal = first ? S->plane[f].n : p->blade[f - S->nface].plane.n;
   }
 }
 
@@ -389,35 +396,38 @@ static bool bounds_apart(const Piece* p, const abPolyhedron* L, const abMat3* R,
          high.y <= p->low.y || high.z <= p->low.z;
 }
 
-// Cuts with all planes; scale.x is the size of the piece, scale.y the distance of the bodies from
-// the world's origin, at which their positions are rounded. The plane that removes the largest part
-// of the bounds comes first.
-static Cut cut_all(Piece* p, const abPolyhedron* L, abPose rel, abVec3 scale) {
-  Blade* blade = p->blade;
-  int nplane = L ? L->nface : 1, first = 0, base = p->nface - nplane;
+// Turns the planes of L into the piece's frame. scale.x is the size of the piece, scale.y the
+// distance of the bodies from the world's origin, at which their positions are rounded. Returns the
+// plane that removes the largest part of the bounds, -1 if one of them leaves nothing.
+static int make_blades(Piece* p, const abPolyhedron* L, abPose rel, abVec3 scale) {
+  int first = 0;
   double most = -DBL_MAX;
   abMat3 R = quat_matrix(rel.q);
-  if (L && bounds_apart(p, L, &R, rel.p)) return CUT_ALL;
-  for (int j = 0; j < nplane; j++) {
+  if (L && bounds_apart(p, L, &R, rel.p)) return -1;
+  for (int j = 0; j < p->nblade; j++) {
     abPlane in = L ? L->plane[j] : (abPlane){{0, 0, 1}, 0};
     abVec3 n = m3_apply(&R, in.n);
     double shift = v3_dot(n, rel.p), d = in.d + shift;
     // every term rounds once or twice at its own size
     double noise = DBL_EPSILON * (2 * scale.x + fabs(in.d) + fabs(shift));
     double high = reach(p->low, p->high, n), low = -reach(p->low, p->high, v3_neg(n));
-    if (low >= d - noise) return CUT_ALL;
+    if (low >= d - noise) return -1;
     double removed = (high - d) / (high - low);
     if (removed > most) most = removed, first = j;
-    blade[j] = (Blade){{n, d}, noise, 2 * noise + DBL_EPSILON * scale.y};
-    p->noise = noise > p->noise ? noise : p->noise;
-    p->face[base + j].normal = n;
+    p->blade[j] = (Blade){{n, d}, noise, 2 * noise + DBL_EPSILON * scale.y};
+    p->noise = larger(p->noise, noise);
   }
-  for (int k = -1; k < nplane; k++) {
+  return first;
+}
+
+static Cut cut_all(Piece* p, int first) {
+  int base = p->nface - p->nblade;
+  for (int k = -1; k < p->nblade; k++) {
     int j = k < 0 ? first : k;
     if (k == first) continue;
-    abPlane plane = blade[j].plane;
-    if (reach(p->low, p->high, plane.n) < plane.d - blade[j].flush) continue;
-    Cut result = cut(p, &blade[j], base + j);
+    const Blade* b = &p->blade[j];
+    if (reach(p->low, p->high, b->plane.n) < b->plane.d - b->flush) continue;
+    Cut result = cut(p, b, base + j);
     if (result == CUT_ALL || result == CUT_FULL) return result;
   }
   return CUT_SOME;
@@ -439,20 +449,20 @@ abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B,
   // cut the smaller body: its coordinates round least
   bool b_smaller = !A || (B && B->radius < A->radius);
   const Side *S = b_smaller ? &b : &a, *L = b_smaller ? &a : &b;
-  int nplane = L->poly ? L->poly->nface : 1;
   abArenaMark mark = ab_arena_mark(arena);
-  Piece p = {.nface = S->poly->nface + nplane};
-  if (!make_room(&p, S->poly, nplane, arena)) return AB_ERROR_MEMORY;
-  load(&p, S->poly, S->owner);
-  for (int j = 0; j < nplane; j++) {
-    abOverlapFace* f = &p.face[S->poly->nface + j];
-    f->owner = L->owner;
-    f->source = j;
-  }
+  Piece p = {.nblade = L->poly ? L->poly->nface : 1};
+  p.nface = S->poly->nface + p.nblade;
+  if (!make_room(&p, S->poly, arena)) return AB_ERROR_MEMORY;
+  load_vertices(&p, S->poly);
   abPose rel = relative_pose(S, L, S->poly->centroid);
   double size = 0.5 * v3_norm(v3_sub(p.high, p.low));
   double away = 2 * larger(spread(S->pose.p), spread(L->pose.p));
-  Cut result = cut_all(&p, L->poly, rel, v3(size, away, 0));
+  int first = make_blades(&p, L->poly, rel, v3(size, away, 0));
+  Cut result = CUT_ALL;
+  if (first >= 0) {
+    load_faces(&p, S->poly, S->owner, L->owner);
+    result = cut_all(&p, first);
+  }
   if (result == CUT_FULL) return AB_ERROR_MEMORY;
   if (result == CUT_ALL || !measure(&p, out)) {
     ab_arena_release(arena, mark);

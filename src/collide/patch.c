@@ -55,6 +55,9 @@ static abVec3 owned_sum(const abOverlap* o, abOwner owner) {
 }
 
 abVec3 ab_overlap_normal(const abOverlap* o, const abPatchHint* hint) {
+  // a half-space has one face: its normal needs no detour through the overlap's frame
+  if (hint->A && !hint->B) return v3_unit(quat_rotate(hint->pose_b.q, v3(0, 0, 1)));
+  if (hint->B && !hint->A) return v3_unit(quat_rotate(hint->pose_a.q, v3(0, 0, -1)));
   bool use_b = o->area[AB_OWNER_B] <= o->area[AB_OWNER_A];
   abVec3 sum = owned_sum(o, use_b ? AB_OWNER_B : AB_OWNER_A);
   double length = v3_norm(sum);

@@ -28,9 +28,13 @@
 // distance of the patch from its centroid (ecp_patch.c). (5) Static friction may exceed kinetic.
 // Restitution is 0, as theirs: the model is inelastic.
 //
-// Not modelled, and reported as an unconverged step rather than guessed: contacts of joint trees;
-// cylinder rims and ellipsoids against anything but a plane, a face or a disc; two parallel curved
-// sides lying along each other.
+// A hull stands for its body exactly where the other body bears it with a plane or a face. Where
+// the hull's own face or edge bears, the hole it spans may be where the contact is: the step then
+// counts the contact in `nregularised`.
+//
+// Not modelled: contacts of joint trees (the step is reported as unconverged with residual 1, and
+// the pairs are counted in `nregularised`); ellipsoids against anything but a plane, a face or a
+// disc (reported as unconverged when they meet).
 #include <string.h>
 
 #include "base/arena.h"

@@ -77,6 +77,7 @@ typedef struct abEcpContact {
   abEcpMode mode;
   abEcpFeature feature[2];
   int ref;          // the body whose plane gives the normal; -1: the normal comes from both
+  bool alongside;   // two segments that are nearly parallel (ecp_curve.c)
   double sign;      // of n along the cross product of two edges
   abVec3 t_ref;     // t in coordinates of the body `ref`, or a world direction if ref is -1
   int npar, neq;    // neq = npar + 1
@@ -105,10 +106,10 @@ typedef struct abEcpSystem {
   abEcpContact** contact;
   bool exact_momentum;           // variant D
   double *F, *J, *step, *trial;  // n, n*n, n, n
-  int* pivot;
-  double speed;    // change of velocity that the residual is compared with
-  int iterations;  // Newton iterations so far, over all modes tried
-  int modes;       // modes tried so far
+  int* pivot;                    // 4 n
+  double speed;                  // change of velocity that the residual is compared with
+  int iterations;                // Newton iterations so far, over all modes tried
+  int modes;                     // modes tried so far
 } abEcpSystem;
 
 // --- ecp_body.c
@@ -130,6 +131,9 @@ bool ab_ecp_has_faces(const abShape* s);  // so that its planes can bear others
 // --- ecp_mode.c
 // Makes the mode current; false if such a contact is not modelled.
 bool ab_ecp_set_mode(abEcpContact* c, abEcpMode mode);
+// The same for modes without a plane (ecp_curve.c).
+bool ab_ecp_set_curved(abEcpContact* c);
+void ab_ecp_curved_kinematics(const abEcpContact* c, abEcpKinematics* k);
 // For modes without a plane: fixes t and the sign of n by the present poses and parameters; false
 // if they leave n undefined. Call after set_mode, once the parameters have their first values.
 bool ab_ecp_orient(abEcpContact* c);

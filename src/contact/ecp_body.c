@@ -55,8 +55,8 @@ void ab_ecp_body_free(abEcpBody* b, bool exact_momentum) {
     D = m3_inverse(&D);
     abVec3 dw = m3_apply(&D, v3_sub(target, b->L));
     b->w = v3_add(b->w, dw);
-    // the error after this update is of second order in dw
-    if (v3_norm2(dw) <= 1e-18 * v3_norm2(b->w)) break;
+    // the error after this update is of second order in dw; turns below 1e-17 rad are rounding
+    if (v3_norm2(dw) <= 1e-18 * v3_norm2(b->w) + 1e-34) break;
   }
   ab_ecp_body_end(b, true);
 }

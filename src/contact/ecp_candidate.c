@@ -144,6 +144,12 @@ static bool curved_normal(const abEcpContact* c, const abEcpFeature f[2], abVec3
     abVec3 u1 = tangent_near(&f[1], b1, witness, beyond);
     abVec3 m = v3_cross(u0, u1);
     double norm2 = v3_norm2(m);
+    if (norm2 < 1e-3 && f[0].kind == AB_ECP_SEGMENT && f[1].kind == AB_ECP_SEGMENT &&
+        rounded(&f[0]) + rounded(&f[1]) > 0) {  // alongside
+      *n = v3_unit(v3_axpy(-v3_dot(u1, d), u1, d));
+      *beyond = fmax(0, fabs(v3_dot(u1, d)) - f[0].half - f[1].half);
+      return true;
+    }
     if (norm2 < 1e-8) return false;
     if (f[0].kind == AB_ECP_SEGMENT && f[1].kind == AB_ECP_SEGMENT) {
       double a = v3_dot(v3_cross(u1, d), m) / norm2, b = v3_dot(v3_cross(u0, d), m) / norm2;

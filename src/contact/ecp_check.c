@@ -23,10 +23,13 @@ bool ab_ecp_admissible(const abEcpSystem* s, const abEcpContact* c, double* wors
   for (int i = 0; i < 2; i++) {
     if (c->ref == i) {
       out = fmax(out, ab_ecp_face_outside(&c->feature[i], c->body[i], k.a));
+    } else if (c->ref >= 0) {
+      out = fmax(out, ab_ecp_feature_outside(&c->feature[i], c->par));
     } else {
-      int own = c->ref < 0 && i == 1 && c->feature[0].kind == AB_ECP_SEGMENT;
-      double par[2] = {c->par[own], c->par[1]};
-      out = fmax(out, ab_ecp_feature_outside(&c->feature[i], par));
+      const abEcpFeature* f = &c->feature[i];
+      abVec3 r = v3_sub(m3_apply_t(&c->body[i]->R, v3_sub(k.a, c->body[i]->x)), f->c);
+      double s[2] = {v3_dot(f->u, r), 0};
+      out = fmax(out, ab_ecp_feature_outside(f, s));
     }
   }
   double pull = -c->pn / (ab_ecp_reduced_mass(c) * s->speed + DBL_MIN);

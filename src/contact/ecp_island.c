@@ -31,7 +31,8 @@ static bool take_system(abArena* arena, const abEcpIsland* island, abEcpSystem* 
   s->body = AB_TAKE(arena, abEcpBody*, island->nbody + 1);
   s->contact = AB_TAKE(arena, abEcpContact*, island->ncontact + 1);
   s->F = AB_TAKE(arena, double, 3 * n + n * n + 1);
-  if (!s->body || !s->contact || !s->F) return false;
+  s->pivot = AB_TAKE(arena, int, 4 * n + 1);
+  if (!s->body || !s->contact || !s->F || !s->pivot) return false;
   s->step = s->F + n;
   s->trial = s->step + n;
   s->J = s->trial + n;

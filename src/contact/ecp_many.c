@@ -16,7 +16,7 @@
 #include "contact/ecp_island.h"
 
 // A step of an island is given up after so many Newton iterations in all.
-enum { BUDGET = 20000 };
+enum { BUDGET = 10000 };
 enum { ROUNDS = 12, SWEEPS = 6 };
 
 static void all_bodies(abEcpIsland* island) {
@@ -237,6 +237,28 @@ static bool solve_cold(abEcpIsland* island) {
   return false;
 }
 
+// Whether a hull of several geoms may touch where its body has nothing. Its corners are real; what
+// lies between them need not be. It is exact where all corners of the feature are borne by the
+// other body's plane or face.
+static bool beyond_hull(const abEcpContact* c, int side) {
+  if (!c->active || !c->shape[side].hull) return false;
+  if (c->ref != 1 - side) return true;
+  const abEcpFeature *f = &c->feature[side], *face = &c->feature[c->ref];
+  const abPolyhedron* p = f->shape->shape->poly;
+  const int* corner = f->kind == AB_ECP_FACE      ? p->loop + p->face_start[f->index]
+                      : f->kind == AB_ECP_SEGMENT ? p->edge[f->index]
+                                                  : &f->index;
+  int n = f->kind == AB_ECP_FACE ? p->face_start[f->index + 1] - p->face_start[f->index]
+                                 : (f->kind == AB_ECP_SEGMENT ? 2 : 1);
+  const abEcpBody* b = c->body[side];
+  for (int i = 0; i < n; i++) {
+    abVec3 x = ab_ecp_feature(f->shape, AB_ECP_POINT, corner[i]).c;
+    x = v3_add(b->x, m3_apply(&b->R, x));
+    if (ab_ecp_face_outside(face, c->body[c->ref], x) > 0) return true;
+  }
+  return false;
+}
+
 bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
   for (int i = 0; i < island->ncontact; i++) {
     abEcpMode mode;
@@ -248,6 +270,9 @@ bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
   abEcpVerdict verdict = whole_verdict(island);
   double residual = fmax(verdict.residual, verdict.violated);
   if (!isfinite(residual)) residual = 1;
+  for (int i = 0; i < island->ncontact; i++)
+    for (int side = 0; side < 2; side++)
+      report->fallbacks += beyond_hull(&island->contact[i], side);
   if (!solved) {
     residual = fmax(residual, 2 * report->tolerance);
     report->fallbacks++;

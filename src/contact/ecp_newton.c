@@ -16,10 +16,23 @@
 
 #include "contact/ecp.h"
 
+// Each contact follows the later of its two bodies, so that in stacks and rows unknowns that meet
+// in an equation are near each other (eliminate makes use of it).
 void ab_ecp_layout(abEcpSystem* s) {
   int n = 0;
-  for (int i = 0; i < s->nbody; i++) s->body[i]->slot = n, n += 6;
-  for (int i = 0; i < s->ncontact; i++) s->contact[i]->offset = n, n += 4 + s->contact[i]->npar;
+  for (int j = 0; j < s->ncontact; j++) s->contact[j]->offset = -1;
+  for (int i = 0; i < s->nbody; i++) s->body[i]->slot = -1;
+  for (int i = 0; i < s->nbody; i++) {
+    s->body[i]->slot = n, n += 6;
+    for (int j = 0; j < s->ncontact; j++) {
+      abEcpContact* c = s->contact[j];
+      bool placed = c->offset >= 0;
+      for (int side = 0; side < 2; side++)
+        if (c->body[side]->moving && c->body[side]->slot < 0)
+          placed = true;  // its turn comes later
+      if (!placed) c->offset = n, n += 4 + c->npar;
+    }
+  }
   s->n = n;
 }
 
@@ -218,8 +231,9 @@ static double assemble(abEcpSystem* s) {
   }
   s->speed = speed;
   double worst = 0, tiny = DBL_MIN;
-  int dynamic = 6 * s->nbody;
-  for (int i = 0; i < dynamic; i++) worst = fmax(worst, fabs(s->F[i]) / (speed + tiny));
+  for (int i = 0; i < s->nbody; i++)
+    for (int j = 0; j < 6; j++)
+      worst = fmax(worst, fabs(s->F[s->body[i]->slot + j]) / (speed + tiny));
   for (int i = 0; i < s->ncontact; i++) {
     const abEcpContact* c = s->contact[i];
     for (int e = 0; e < c->neq; e++) worst = fmax(worst, fabs(s->F[c->offset + e]));
@@ -230,40 +244,46 @@ static double assemble(abEcpSystem* s) {
   return isfinite(worst) ? worst : INFINITY;
 }
 
-// Gaussian elimination with row pivoting; b becomes the solution.
-static bool eliminate(int n, double* A, double* b) {
+// Gaussian elimination with row pivoting: A x = b, both destroyed. Where several contacts share a
+// load that statics alone does not divide (a table on four legs), columns depend on each other:
+// such an unknown keeps its present value, which is what the last step or the sweeps made of it.
+// Returns the rank. Rows are not moved: work holds for each row its first column that may not be
+// zero (n once it is used up) and its last one, then the order of pivots: 4 n integers.
+static int eliminate(int n, double* A, double* b, int* work, double* x) {
+  int *first = work, *last = work + n, *row = work + 2 * n, *column = work + 3 * n, rank = 0;
+  for (int i = 0; i < n; i++) {
+    int f = 0, l = n - 1;
+    while (l > 0 && A[i * n + l] == 0) l--;
+    while (f < l && A[i * n + f] == 0) f++;
+    first[i] = f, last[i] = l;
+  }
   for (int k = 0; k < n; k++) {
-    int p = k;
-    double most = fabs(A[k * n + k]);
-    for (int i = k + 1; i < n; i++)
-      if (fabs(A[i * n + k]) > most) most = fabs(A[i * n + k]), p = i;
-    // rows are of order one: a pivot at rounding level means that the modes contradict each other
-    if (!(most > 1e-14)) return false;
-    if (p != k) {
-      for (int j = k; j < n; j++) {
-        double t = A[k * n + j];
-        A[k * n + j] = A[p * n + j];
-        A[p * n + j] = t;
-      }
-      double t = b[k];
-      b[k] = b[p];
-      b[p] = t;
-    }
-    double inverse = 1 / A[k * n + k];
-    for (int i = k + 1; i < n; i++) {
+    int p = -1;
+    double most = 1e-12;  // rows are of order one, and so are pivots where nothing is degenerate
+    for (int i = 0; i < n; i++)
+      if (first[i] <= k && fabs(A[i * n + k]) > most) most = fabs(A[i * n + k]), p = i;
+    if (p < 0) continue;
+    first[p] = n;
+    double inverse = 1 / A[p * n + k];
+    for (int i = 0; i < n; i++) {
+      if (first[i] > k) continue;
       double m = A[i * n + k] * inverse;
       if (m == 0) continue;
-      double *x = A + i * n, *y = A + k * n;
-      for (int j = k + 1; j < n; j++) x[j] -= m * y[j];
-      b[i] -= m * b[k];
+      double *u = A + i * n, *v = A + p * n;
+      for (int j = k + 1; j <= last[p]; j++) u[j] -= m * v[j];
+      b[i] -= m * b[p];
+      if (last[p] > last[i]) last[i] = last[p];
     }
+    row[rank] = p, column[rank++] = k;
   }
-  for (int i = n - 1; i >= 0; i--) {
-    double t = b[i];
-    for (int j = i + 1; j < n; j++) t -= A[i * n + j] * b[j];
-    b[i] = t / A[i * n + i];
+  memset(x, 0, sizeof(double) * (size_t)n);
+  for (int r = rank - 1; r >= 0; r--) {
+    int p = row[r], k = column[r];
+    double sum = b[p];
+    for (int j = k + 1; j <= last[p]; j++) sum -= A[p * n + j] * x[j];
+    x[k] = sum / A[p * n + k];
   }
-  return true;
+  return rank;
 }
 
 static void read_unknowns(const abEcpSystem* s, double* x) {
@@ -313,8 +333,9 @@ abEcpNewton ab_ecp_newton(abEcpSystem* s, int max_iterations, bool damped) {
     if (residual <= 1e-13) return AB_ECP_SOLVED;
     if (it >= max_iterations || !isfinite(residual)) return AB_ECP_STALLED;
     s->iterations++;
-    memcpy(s->step, s->F, sizeof(double) * (size_t)s->n);
-    if (!eliminate(s->n, s->J, s->step)) return AB_ECP_SINGULAR;
+    int rank = eliminate(s->n, s->J, s->F, s->pivot, s->step);
+    // one contact alone is never in excess: its mode contradicts itself
+    if (rank < s->n && s->ncontact <= 1) return AB_ECP_SINGULAR;
     read_unknowns(s, s->trial);
     double alpha = step_limit(s, s->step), last = residual;
     for (int halving = 0;; halving++) {

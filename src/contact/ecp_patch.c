@@ -127,8 +127,21 @@ static double covered(const abEcpContact* c) {
   return high > low ? 0.5 * (high - low) : 0;
 }
 
+// Half length of the common part of two segments alongside each other.
+static double shared(const abEcpContact* c) {
+  const abEcpFeature *f0 = &c->feature[0], *f1 = &c->feature[1];
+  const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
+  abVec3 u0 = m3_apply(&b0->R0, f0->u), u1 = m3_apply(&b1->R0, f1->u);
+  abVec3 x0 = v3_add(b0->x0, m3_apply(&b0->R0, f0->c));
+  abVec3 x1 = v3_add(b1->x0, m3_apply(&b1->R0, f1->c));
+  double at = v3_dot(u0, v3_sub(x1, x0)), reach = f1->half * fabs(v3_dot(u0, u1));
+  double low = fmax(-f0->half, at - reach), high = fmin(f0->half, at + reach);
+  return high > low ? 0.5 * (high - low) : 0;
+}
+
 void ab_ecp_patch(const abEcpContact* c, double* mean_distance, double* area) {
   *mean_distance = *area = 0;
+  if (c->alongside) *mean_distance = 0.5 * shared(c);
   if (c->ref < 0) return;
   const abEcpFeature *f = &c->feature[1 - c->ref], *face = &c->feature[c->ref];
   if (f->kind == AB_ECP_SEGMENT) {

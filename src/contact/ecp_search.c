@@ -21,7 +21,7 @@
 
 // A search that has not ended after so many Newton iterations will not (a usual mode takes 5, all
 // modes of a box from all starts some hundred); the step is reported then.
-enum { VISIT_MAX = 24, BUDGET = 4000 };
+enum { VISIT_MAX = 24, BUDGET = 3000 };
 
 typedef struct Search {
   abEcpSystem* s;
@@ -45,6 +45,7 @@ static bool place_parameters(abEcpContact* c, abVec3 a) {
     if (i == c->ref) continue;
     const abEcpFeature* f = &c->feature[i];
     abVec3 r = v3_sub(to_body(c->body[i], a), f->c);
+    if (c->alongside && i == 1) break;  // only the first segment has a parameter
     if (f->kind == AB_ECP_SEGMENT) c->par[next++] = clamp(v3_dot(f->u, r), f->half);
     if (f->kind == AB_ECP_FACE) c->par[0] = v3_dot(f->u, r), c->par[1] = v3_dot(f->v, r);
     if (f->kind == AB_ECP_RIM) c->par[next++] = atan2(v3_dot(f->v, r), v3_dot(f->u, r));
@@ -213,6 +214,29 @@ static bool all_directions(Search* q, abEcpMode mode) {
   return false;
 }
 
+// A rim may be met anywhere: near upright its lowest point turns with any tilt, and it crosses
+// another curve more than once.
+static bool all_azimuths(Search* q, abEcpMode mode) {
+  enum { TURNS = 12 };
+  abEcpContact* c = q->c;
+  bool rim[2] = {mode.kind[0] == AB_ECP_RIM, mode.kind[1] == AB_ECP_RIM};
+  if (!rim[0] && !rim[1]) return false;
+  int second = rim[0] && rim[1] ? TURNS : 1;
+  for (int i = 0; i < 2 * TURNS * second && !exhausted(q); i++) {
+    if (!begin_cold(q, mode, 1)) return false;
+    int own = c->npar == 2 && !rim[0];  // which parameter is the rim's
+    c->par[own] = 6.283185307179586 * (i % TURNS) / TURNS;
+    if (second > 1) c->par[1] = 6.283185307179586 * (i / TURNS % TURNS) / TURNS;
+    if (!ab_ecp_orient(c)) continue;
+    if (i >= TURNS * second) {  // the bodies' centres may mistake the sign of n
+      if (c->ref >= 0) return false;
+      c->sign = -c->sign;
+    }
+    if (solve_mode(q, 15, true) && accepted(q)) return true;
+  }
+  return false;
+}
+
 static bool try_starts(Search* q, abEcpMode mode) {
   static const double fraction[] = {1, 0.1, 3};
   for (int i = 0; i < 3; i++)
@@ -222,13 +246,7 @@ static bool try_starts(Search* q, abEcpMode mode) {
     }
   if (continuation(q, mode) && accepted(q)) return true;
   if (from_stick(q, mode) && accepted(q)) return true;
-  if (q->c->feature[0].kind != AB_ECP_RIM && q->c->feature[1].kind != AB_ECP_RIM) return false;
-  for (int i = 0; i < 12; i++) {  // near upright the lowest point of a rim turns with any tilt
-    if (!begin_cold(q, mode, 1)) return false;
-    q->c->par[0] = 6.283185307179586 * i / 12;
-    if (solve_mode(q, 30, true) && accepted(q)) return true;
-  }
-  return false;
+  return all_azimuths(q, mode);
 }
 
 bool ab_ecp_search(abEcpSystem* s, const abEcpMode* last) {

@@ -10,16 +10,19 @@ static const abParam params[AB_PATCH_NPARAM] = {
     [AB_PATCH_TOLERANCE] = {"tolerance", 1e-6, "1",
                             "scaled residual at which a step counts as solved"},
     [AB_PATCH_STIFFNESS] =
-        {"stiffness", 1e5, "1",
+        {"stiffness", 5e3, "1",
          "normal stiffness of a patch against a velocity, in units of its effective mass"},
-    [AB_PATCH_FRICTION_STIFFNESS] = {"friction_stiffness", 1e4, "1",
+    [AB_PATCH_FRICTION_STIFFNESS] = {"friction_stiffness", 5e2, "1",
                                      "the same for sticking friction"},
     [AB_PATCH_RECOVERY] = {"recovery", 0.2, "1", "share of the excess depth taken back in a step"},
     [AB_PATCH_SLOP] = {"slop", 4, "g h^2",
                        "depth at rest (at most a hundredth of the thinner body)"},
     [AB_PATCH_ITERATIONS] = {"iterations", 60, "1", "most Newton steps"},
-    [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 3e7, "flop",
+    [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 2e6, "flop",
                                "largest factorisation; beyond it islands are solved by sweeps"},
+    [AB_PATCH_SWEEPS] = {"sweeps", 8, "1", "most sweeps over an island that is not factorised"},
+    [AB_PATCH_SWEEP_TOLERANCE] = {"sweep_tolerance", 1e-4, "g h",
+                                  "change of velocity in a sweep at which sweeps stop"},
 };
 
 static size_t memory_bytes(const double* param) {
@@ -93,7 +96,9 @@ static void solve_island(void* context, int i, int worker) {
   island->scratch = own ? own : job->problem->scratch;
   abArenaMark mark = ab_arena_mark(island->scratch);
   ab_patch_velocities(island);
-  job->status[i] = ab_patch_newton(island, &job->symbolic[i]);
+  job->status[i] = job->direct[i]
+                       ? ab_patch_newton(island, &job->symbolic[i])
+                       : ab_patch_sweep(island, (int)job->problem->param[AB_PATCH_SWEEPS]);
   for (int k = 0; k < island->ncontact; k++)
     ab_patch_remember(island, island->contact[k], &job->solution->pair[island->contact[k]->pair]);
   ab_arena_release(island->scratch, mark);

@@ -18,6 +18,8 @@ enum {
   AB_PATCH_SLOP,
   AB_PATCH_ITERATIONS,
   AB_PATCH_DIRECT_LIMIT,
+  AB_PATCH_SWEEPS,
+  AB_PATCH_SWEEP_TOLERANCE,
   AB_PATCH_NPARAM
 };
 
@@ -25,6 +27,11 @@ enum {
 // last one or two per cent of the limit surface are reached with the bristle this much longer than
 // at first saturation, all with zero velocity, and must not pass for sliding.
 #define AB_PATCH_SLIDING 20.0
+
+// A pair this many steps old has arrived. Until then the body still falls on its rest depth, its
+// load says nothing, and what it slides is judged by static friction: the normal impulse that stops
+// the fall can stop the sliding that came with it.
+#define AB_PATCH_NEW 8
 
 // Local 6-vectors are (t1, t2, normal) components: velocity at the patch's centre and angular
 // velocity; likewise impulses and moments about the centre.
@@ -39,7 +46,7 @@ typedef struct abPatchLaw {
   const abVec2* polygon;
   double* fine;  // room for the finer rule (x, y, w), NULL if there is none for this patch
   bool use_fine, fine_filled;
-  double fine_scale;  // makes the finer rule's load equal to `load`
+  double fine_scale;  // makes the finer rule's integral of the profile that of the other
   abPolygonMoments moments;
   // normal: pressure = max(0, min over i of (target[i] - normal velocity) * weight), target[i] =
   // affine in (1, x, y)
@@ -50,11 +57,15 @@ typedef struct abPatchLaw {
   double weight_t;    // slope [N s / m per m^2] while sticking
   double bristle[3];  // k (r_b, theta_b): velocity the bristle adds
   double mu;
-  double lag[2][3];   // the pressure that bounds friction: max(0, min of the two affine fields)
-  double load;        // its integral
+  // The pressure's distribution, for friction: max(0, min of two affine fields), that of the last
+  // step, so that friction while sticking depends on nothing but the twist. Only its size, `load`,
+  // follows the pressure within the step.
+  double profile[2][3];
+  double stick[4];    // integrals of the profile times 1, x, y, x^2 + y^2
+  double load;        // normal impulse that bounds friction
+  double gain;        // traction limit = gain * profile
   double slip_speed;  // friction is saturated from this speed on
-  double trust;       // in the direction of slip, see patch_newton.c: 1 Newton, 0 majorised
-  double stick[4];    // integrals of lagged pressure times 1, x, y, x^2 + y^2
+  double trust;       // in the direction of slip, see patch_island.c: 1 Newton, 0 majorised
 } abPatchLaw;
 
 typedef struct abPatchSide {
@@ -71,6 +82,8 @@ typedef struct abPatchContact {
   abPatchLaw law;
   double mu_static, mu_kinetic;
   bool slipping;
+  int age;            // steps since the pair came near, up to AB_PATCH_NEW
+  double state[6];    // the twist at which the law gave the last step's impulse
   double V[6];        // relative twist
   double impulse[6];  // such that velocities = free velocities + response to the impulses, always
   double answer[6];   // the law's impulse at V
@@ -84,10 +97,13 @@ typedef struct abPatchMemory {
   abVec3 center, t1, normal;
   abVec3 bristle;  // displacement at `center`
   double turn;     // about the normal
+  abVec3 slide;    // velocity and bristle together, which gave the friction
+  double spin;     // likewise, about the normal
   abWrench impulse;
   double pressure[2][3];
   double thickness;  // of the thinner body, across the contact
   bool slipping;
+  int age;
 } abPatchMemory;
 
 // The whole system of one step.
@@ -121,10 +137,9 @@ typedef struct abPatchIsland {
 // G: tangential 3 x 3 block in (t1, t2, turn about n) packed as 00 01 11 02 12 22, then the normal
 // block in (n, turn about t1, turn about t2), packed alike. G may be NULL.
 void ab_patch_evaluate(abPatchLaw* law, const double V[6], double impulse[6], double G[12]);
-// Takes the pressure at V as the one that bounds friction, blended with the one before: new = old +
-// blend (new - old).
-void ab_patch_lag(abPatchLaw* law, const double V[6], double blend);
-void ab_patch_lag_ready(abPatchLaw* law);  // after lag[][] or mu was changed
+void ab_patch_profile_ready(abPatchLaw* law);  // after profile[][] was set
+void ab_patch_set_load(abPatchLaw* law, double load);
+void ab_patch_pressure_fields(const abPatchLaw* law, const double V[6], double field[2][3]);
 // Chooses the finer rule for friction where the patch turns; never goes back within a step, so that
 // the energy a pass minimises is one function.
 void ab_patch_choose_rule(abPatchLaw* law, const double V[6]);
@@ -148,11 +163,14 @@ void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, cons
 void ab_patch_solve_inertia(const abPatchIsland* island, double* g);  // g <- M^-1 g
 void ab_patch_velocities(abPatchIsland* island);  // v = v_free + M^-1 sum J^T impulse, and every V
 double ab_patch_residual(abPatchIsland* island);  // from V, impulse, answer; leaves the gradient
-void ab_patch_update_lag(abPatchIsland* island, double blend);
+// The normal impulse becomes the bound of friction, blended with the one before.
+void ab_patch_update_load(abPatchContact* c, double impulse, double blend);
+// How far the law's derivative along the slip is trusted when the impulse carried is f.
+double ab_patch_trust(const abPatchContact* c, const double f[6]);
 // --- patch_newton.c
 abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic);
 // --- patch_sweep.c
-abStatus ab_patch_sweep(abPatchIsland* island);
+abStatus ab_patch_sweep(abPatchIsland* island, int most);
 // --- patch_memory.c
 void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution);
 

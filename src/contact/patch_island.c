@@ -136,18 +136,30 @@ double ab_patch_residual(abPatchIsland* island) {
   return worst;
 }
 
-// The pressure reached becomes the bound of friction; a patch that has begun to slide as a whole
-// goes over to the kinetic coefficient (it comes back to the static one only between steps).
-void ab_patch_update_lag(abPatchIsland* island, double blend) {
-  for (int i = 0; i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    ab_patch_lag(&c->law, c->V, blend);
-    ab_patch_choose_rule(&c->law, c->V);
-    if (c->slipping || !(c->mu_static > 0)) continue;
-    if (ab_patch_slipping_share(&c->law, c->V, AB_PATCH_SLIDING * c->law.slip_speed) > 0.5) {
-      c->slipping = true;
-      c->law.mu = c->mu_kinetic;
-      ab_patch_lag_ready(&c->law);
-    }
+// Where a patch slips, friction has no stiffness along the slip, and Newton's step may jump across
+// the narrow zone of sticking, back and forth, ever shortened by the line search. As in the
+// primal-dual method of Chan, Golub & Mulet (1999) for total variation, the derivative is trusted
+// only as far as the impulse carried along agrees with the law's answer; with trust 0 it is that of
+// the parabola that touches the energy from above, whose minimiser always descends.
+double ab_patch_trust(const abPatchContact* c, const double f[6]) {
+  const double *a = c->answer, *m = c->law.moments.m;
+  double r2 = (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];  // torques count by the patch's radius
+  double dot = r2 * (f[0] * a[0] + f[1] * a[1]) + f[5] * a[5];
+  double norm = r2 * (a[0] * a[0] + a[1] * a[1]) + a[5] * a[5];
+  return norm > 0 ? fmin(1, fmax(0, dot / norm)) : 1;
+}
+
+// A patch that has begun to slide as a whole goes over to the kinetic coefficient (it comes back to
+// the static one only between steps).
+void ab_patch_update_load(abPatchContact* c, double impulse, double blend) {
+  abPatchLaw* law = &c->law;
+  if (!(law->mu > 0)) return;
+  ab_patch_set_load(law, fmax(0, law->load + blend * (impulse - law->load)));
+  ab_patch_choose_rule(law, c->V);
+  if (c->slipping || c->age < AB_PATCH_NEW) return;
+  if (ab_patch_slipping_share(law, c->V, AB_PATCH_SLIDING * law->slip_speed) > 0.5) {
+    c->slipping = true;
+    law->mu = c->mu_kinetic;
+    ab_patch_set_load(law, law->load);
   }
 }

@@ -9,6 +9,10 @@
 
 #include "contact/patch.h"
 
+// As fmin and fmax, but instructions instead of calls; no argument here is NaN unless all are.
+static inline double min2(double a, double b) { return a < b ? a : b; }
+static inline double max2(double a, double b) { return a > b ? a : b; }
+
 typedef struct Field {
   double c, x, y;
 } Field;
@@ -47,14 +51,14 @@ static double most_at_corners(const abPatchLaw* law, const double s[3]) {
   double most = 0;
   for (int i = 0; i < law->ncorner; i++) {
     double a = s[0] - s[2] * law->y[i], b = s[1] + s[2] * law->x[i];
-    most = fmax(most, a * a + b * b);
+    most = max2(most, a * a + b * b);
   }
   return most;
 }
 
-static double lagged(const abPatchLaw* law, double x, double y) {
-  return fmin(law->lag[0][0] + law->lag[0][1] * x + law->lag[0][2] * y,
-              law->lag[1][0] + law->lag[1][1] * x + law->lag[1][2] * y);
+static double profile_at(const abPatchLaw* law, double x, double y) {
+  return min2(law->profile[0][0] + law->profile[0][1] * x + law->profile[0][2] * y,
+              law->profile[1][0] + law->profile[1][1] * x + law->profile[1][2] * y);
 }
 
 // The two rules see a different load where the pressure is cut off inside the patch. Where they
@@ -63,9 +67,10 @@ static void scale_fine(abPatchLaw* law) {
   law->use_fine = true;
   Rule rule = friction_rule(law);
   double sum = 0;
-  for (int i = 0; i < rule.n; i++) sum += rule.w[i] * fmax(0, lagged(law, rule.x[i], rule.y[i]));
-  law->use_fine = sum > 0.5 * law->load && sum < 2 * law->load;
-  law->fine_scale = law->use_fine ? law->load / sum : 1;
+  for (int i = 0; i < rule.n; i++)
+    sum += rule.w[i] * max2(0, profile_at(law, rule.x[i], rule.y[i]));
+  law->use_fine = sum > 0.5 * law->stick[0] && sum < 2 * law->stick[0];
+  law->fine_scale = law->use_fine ? law->stick[0] / sum : 1;
 }
 
 // It matters where the pole of the slip lies within a few radii of the patch.
@@ -81,12 +86,12 @@ void ab_patch_choose_rule(abPatchLaw* law, const double V[6]) {
 
 double ab_patch_pressure(const abPatchLaw* law, const double V[6], double x, double y) {
   double a = at(pressure_field(law, 0, V), x, y), b = at(pressure_field(law, 1, V), x, y);
-  return fmax(0, fmin(a, b));
+  return max2(0, min2(a, b));
 }
 
 static bool positive_at_corners(const abPatchLaw* law, Field p) {
   double least = INFINITY;
-  for (int i = 0; i < law->ncorner; i++) least = fmin(least, at(p, law->x[i], law->y[i]));
+  for (int i = 0; i < law->ncorner; i++) least = min2(least, at(p, law->x[i], law->y[i]));
   return least > 0;
 }
 
@@ -106,7 +111,7 @@ static void normal_points(abPatchLaw* law, Field a, Field b, double f[6], double
   double s0 = 0, sx = 0, sy = 0, m[6] = {0};
   for (int i = 0; i < law->npoint; i++) {
     double x = law->x[i], y = law->y[i], w = law->w[i];
-    double p = fmin(at(a, x, y), at(b, x, y));
+    double p = min2(at(a, x, y), at(b, x, y));
     if (!(p > 0)) continue;
     s0 += w * p, sx += w * p * x, sy += w * p * y;
     m[0] += w, m[1] += w * x, m[2] += w * y;
@@ -132,7 +137,7 @@ static bool sticks_at_corners(const abPatchLaw* law, const double s[3]) {
 }
 
 static void friction_stick(const abPatchLaw* law, const double s[3], double f[6], double* G) {
-  double k = law->mu / law->slip_speed;
+  double k = law->gain / law->slip_speed;
   const double* m = law->stick;
   f[0] = -k * (s[0] * m[0] - s[2] * m[2]);
   f[1] = -k * (s[1] * m[0] + s[2] * m[1]);
@@ -146,16 +151,16 @@ static void friction_stick(const abPatchLaw* law, const double s[3], double f[6]
 // where it slips, with trust = 1.
 static void friction_points(abPatchLaw* law, const double s[3], double f[6], double* G) {
   Rule rule = friction_rule(law);
-  double mu = law->use_fine ? law->mu * law->fine_scale : law->mu;
+  double gain = law->use_fine ? law->gain * law->fine_scale : law->gain;
   double f0 = 0, f1 = 0, f5 = 0, g[6] = {0};
   for (int i = 0; i < rule.n; i++) {
     double x = rule.x[i], y = rule.y[i];
-    double p = lagged(law, x, y);
+    double p = profile_at(law, x, y);
     if (!(p > 0)) continue;
     double a = s[0] - s[2] * y, b = s[1] + s[2] * x;
     double speed = sqrt(a * a + b * b);
     bool slips = speed > law->slip_speed;
-    double slope = mu * p * rule.w[i] / (slips ? speed : law->slip_speed);
+    double slope = gain * p * rule.w[i] / (slips ? speed : law->slip_speed);
     f0 -= slope * a, f1 -= slope * b, f5 -= slope * (x * b - y * a);
     if (!G) continue;
     double gaa = slope, gab = 0, gbb = slope;
@@ -199,15 +204,23 @@ static void stick_points(abPatchLaw* law, Field a, Field b) {
   double s[4] = {0};
   for (int i = 0; i < law->npoint; i++) {
     double x = law->x[i], y = law->y[i];
-    double p = law->w[i] * fmax(0, fmin(at(a, x, y), at(b, x, y)));
+    double p = law->w[i] * max2(0, min2(at(a, x, y), at(b, x, y)));
     s[0] += p, s[1] += p * x, s[2] += p * y, s[3] += p * (x * x + y * y);
   }
   for (int k = 0; k < 4; k++) law->stick[k] = s[k];
 }
 
-void ab_patch_lag_ready(abPatchLaw* law) {
+void ab_patch_set_load(abPatchLaw* law, double load) {
+  bool drags = law->mu > 0 && load > 0;
+  law->load = load;
+  law->gain = drags ? law->mu * load / law->stick[0] : 0;
+  law->slip_speed = drags ? law->mu * load / (law->moments.m[AB_M_1] * law->weight_t) : 0;
+}
+
+static bool integrate_profile(abPatchLaw* law) {
   Field f[2];
-  for (int i = 0; i < 2; i++) f[i] = (Field){law->lag[i][0], law->lag[i][1], law->lag[i][2]};
+  for (int i = 0; i < 2; i++)
+    f[i] = (Field){law->profile[i][0], law->profile[i][1], law->profile[i][2]};
   Field d = {f[1].c - f[0].c, f[1].x - f[0].x, f[1].y - f[0].y};
   bool first = true, second = true;  // the smaller one everywhere
   for (int i = 0; i < law->ncorner; i++) {
@@ -219,20 +232,21 @@ void ab_patch_lag_ready(abPatchLaw* law) {
     stick_closed(law, first ? f[0] : f[1]);
   else
     stick_points(law, f[0], f[1]);
-  law->load = law->stick[0];
-  double area = law->moments.m[AB_M_1];
-  law->slip_speed = law->mu > 0 && law->load > 0 ? law->mu * law->load / (area * law->weight_t) : 0;
-  if (law->use_fine) scale_fine(law);
+  return law->stick[0] > 0;
 }
 
-void ab_patch_lag(abPatchLaw* law, const double V[6], double blend) {
+void ab_patch_profile_ready(abPatchLaw* law) {
+  if (integrate_profile(law)) return;
+  for (int i = 0; i < 2; i++)  // no pressure anywhere: even
+    law->profile[i][0] = 1, law->profile[i][1] = law->profile[i][2] = 0;
+  integrate_profile(law);
+}
+
+void ab_patch_pressure_fields(const abPatchLaw* law, const double V[6], double field[2][3]) {
   for (int i = 0; i < 2; i++) {
     Field p = pressure_field(law, i, V);
-    law->lag[i][0] += blend * (p.c - law->lag[i][0]);
-    law->lag[i][1] += blend * (p.x - law->lag[i][1]);
-    law->lag[i][2] += blend * (p.y - law->lag[i][2]);
+    field[i][0] = p.c, field[i][1] = p.x, field[i][2] = p.y;
   }
-  ab_patch_lag_ready(law);
 }
 
 double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed) {
@@ -242,11 +256,11 @@ double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed)
   double slipping = 0;
   for (int i = 0; i < law->npoint; i++) {
     double x = law->x[i], y = law->y[i];
-    double p = lagged(law, x, y);
+    double p = profile_at(law, x, y);
     double a = V[0] - V[5] * y, b = V[1] + V[5] * x;
     if (p > 0 && a * a + b * b > speed * speed) slipping += law->w[i] * p;
   }
-  return slipping / law->load;
+  return slipping / law->stick[0];
 }
 
 void ab_patch_apply_G(const double G[12], const double x[6], double y[6]) {

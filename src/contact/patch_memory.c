@@ -45,25 +45,39 @@ static abTwist mean_twist(const abPatchSystem* system, const abPatchContact* c,
   return twist_scale(0.5, twist_add(a, b));
 }
 
+// Half of the old profile stays: taken over at once, friction moves the pressure and the pressure
+// the friction, to and fro from step to step.
+static void keep_profile(const abPatchLaw* law, const double V[6], bool old,
+                         double pressure[2][3]) {
+  ab_patch_pressure_fields(law, V, pressure);
+  for (int i = 0; i < 2 && old; i++)
+    for (int k = 0; k < 3; k++) pressure[i][k] = 0.5 * (pressure[i][k] + law->profile[i][k]);
+}
+
 static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist end[2]) {
   const abPair* pair = &system->problem->pair[c->pair];
   abPatchMemory* m = pair->memory;
   double h = system->h, k = system->param[AB_PATCH_RECOVERY] / h;
+  double s[3] = {c->V[0] + c->law.bristle[0], c->V[1] + c->law.bristle[1],
+                 c->V[5] + c->law.bristle[2]};
   move_bristle(system, c);
   abTwist mean = mean_twist(system, c, end);
   abQuat turn = quat_from_rotvec(v3_scale(h, mean.ang));
   abWrench impulse = to_world(c, c->impulse);
   abVec3 bristle = v3_add(v3_scale(c->law.bristle[0] / k, c->axis[0]),
                           v3_scale(c->law.bristle[1] / k, c->axis[1]));
-  m->h = h;
   m->center = v3_axpy(h, mean.lin, pair->patch.center);
   m->t1 = quat_rotate(turn, c->axis[0]);
   m->normal = quat_rotate(turn, c->axis[2]);
   m->bristle = quat_rotate(turn, bristle);
   m->turn = c->law.bristle[2] / k;
+  m->slide = quat_rotate(turn, v3_add(v3_scale(s[0], c->axis[0]), v3_scale(s[1], c->axis[1])));
+  m->spin = s[2];
   m->impulse = (abWrench){quat_rotate(turn, impulse.force), quat_rotate(turn, impulse.torque)};
-  memcpy(m->pressure, c->law.lag, sizeof m->pressure);
+  keep_profile(&c->law, c->V, m->h > 0, m->pressure);
+  m->h = h;
   m->slipping = c->slipping;
+  m->age = c->age < AB_PATCH_NEW ? c->age + 1 : c->age;
 }
 
 static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSolution* s) {

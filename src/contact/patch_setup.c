@@ -35,13 +35,28 @@ static double mobility(const abContactProblem* problem, const abPatchSide* side,
   return twist_power(m6_apply_wrench(&block, w), w);
 }
 
-// Points along the long axis for a patch that is a line, one point for a patch that is a point: a
-// narrow patch must not resist rolling by its width, which is only the depth of the overlap.
-static void collapse_area(const abPatch* patch, abPatchLaw* law) {
+// A round body rolls: the width of its patch is only the depth of the overlap, which its curvature
+// makes wide, and must not resist. Spheres and ellipsoids touch in a point, capsules along their
+// axis. It goes by the shapes alone: a rule by the patch's size would switch to and fro at rest.
+typedef enum Extent { EXTENT_POINT, EXTENT_LINE, EXTENT_AREA } Extent;
+
+static Extent extent_of_shape(const abShape* s) {
+  if (!s) return EXTENT_AREA;
+  if (s->type == AB_SPHERE || s->type == AB_ELLIPSOID) return EXTENT_POINT;
+  return s->type == AB_CAPSULE ? EXTENT_LINE : EXTENT_AREA;
+}
+
+static Extent extent_of(const abPair* pair) {
+  Extent a = extent_of_shape(pair->shape1), b = extent_of_shape(pair->shape2);
+  if (pair->patch.nvert < 3 || !(pair->patch.area > 0)) return EXTENT_POINT;
+  return a < b ? a : b;
+}
+
+static void collapse_area(const abPatch* patch, Extent extent, abPatchLaw* law) {
   double A = patch->area > 0 ? patch->area : 1;
   double cx = patch->mx / A, cy = patch->my / A;
   law->filled = true;
-  if (patch->kind == AB_PATCH_LINE && patch->nvert >= 2 && patch->area > 0) {
+  if (extent == EXTENT_LINE) {
     double xx = patch->mxx / A - cx * cx, xy = patch->mxy / A - cx * cy,
            yy = patch->myy / A - cy * cy;
     double turn = 0.5 * atan2(2 * xy, xx - yy), c = cos(turn), s = sin(turn);
@@ -73,29 +88,28 @@ static void collapse_area(const abPatch* patch, abPatchLaw* law) {
   }
 }
 
-static bool is_area(const abPatch* patch) {
-  return patch->kind == AB_PATCH_SURFACE && patch->nvert >= 3 && patch->area > 0;
-}
-
-static int point_count(const abPatch* patch) {
-  return is_area(patch) ? ab_quadrature_count(patch->nvert) : 5;
+static int point_count(const abPair* pair) {
+  return extent_of(pair) == EXTENT_AREA ? ab_quadrature_count(pair->patch.nvert) : 5;
 }
 
 // Polygons with many edges have points enough without the finer rule.
-static int fine_count(const abPatch* patch) {
-  return is_area(patch) && patch->nvert <= 6 ? ab_quadrature_fine_count(patch->nvert) : 0;
+static int fine_count(const abPair* pair) {
+  int n = pair->patch.nvert;
+  return n <= 6 && extent_of(pair) == EXTENT_AREA ? ab_quadrature_fine_count(n) : 0;
 }
 
-static int store_size(const abPatch* patch) { return 3 * (point_count(patch) + fine_count(patch)); }
+static int store_size(const abPair* pair) { return 3 * (point_count(pair) + fine_count(pair)); }
 
-static void set_area(const abPatch* patch, abPatchLaw* law, double* store) {
-  int n = point_count(patch);
+static void set_area(const abPair* pair, abPatchLaw* law, double* store) {
+  const abPatch* patch = &pair->patch;
+  int n = point_count(pair);
   law->x = store, law->y = store + n, law->w = store + 2 * n;
   law->polygon = patch->polygon;
-  law->fine = fine_count(patch) > 0 ? store + 3 * n : NULL;
+  law->fine = fine_count(pair) > 0 ? store + 3 * n : NULL;
   law->use_fine = law->fine_filled = false;
-  if (!is_area(patch)) {
-    collapse_area(patch, law);
+  Extent extent = extent_of(pair);
+  if (extent != EXTENT_AREA) {
+    collapse_area(patch, extent, law);
     return;
   }
   law->ncorner = patch->nvert, law->npoint = n, law->filled = false;
@@ -177,11 +191,10 @@ static void set_targets(const abPatchSystem* system, const abPair* pair, abPatch
   double slop = system->param[AB_PATCH_SLOP] * system->gravity * h * h;
   if (isfinite(thickness)) slop = fmin(fmax(slop, 1e-5 * thickness), 1e-2 * thickness);
   double rate[2] = {system->param[AB_PATCH_RECOVERY] / h, 1 / h};
-  bool area = is_area(p);
   for (int i = 0; i < 2; i++) {
     law->target[i][0] = rate[i] * (p->h0 - slop);
-    law->target[i][1] = area || p->kind == AB_PATCH_LINE ? rate[i] * p->hx : 0;
-    law->target[i][2] = area || p->kind == AB_PATCH_LINE ? rate[i] * p->hy : 0;
+    law->target[i][1] = rate[i] * p->hx;
+    law->target[i][2] = rate[i] * p->hy;
   }
   limit_recovery(law, 0.25 * slop / h);
   add_restitution(system, pair, c, slop);
@@ -204,29 +217,43 @@ static void recall(const abPatchSystem* system, const abPair* pair, abPatchConta
   for (int i = 0; i < 2; i++) {
     const double* p = m->pressure[i];
     abVec3 slope = v3_add(v3_scale(p[1], m->t1), v3_scale(p[2], t2));
-    law->lag[i][0] = ratio * (p[0] + v3_dot(slope, shift));
-    law->lag[i][1] = ratio * v3_dot(slope, c->axis[0]);
-    law->lag[i][2] = ratio * v3_dot(slope, c->axis[1]);
+    law->profile[i][0] = ratio * (p[0] + v3_dot(slope, shift));
+    law->profile[i][1] = ratio * v3_dot(slope, c->axis[0]);
+    law->profile[i][2] = ratio * v3_dot(slope, c->axis[1]);
   }
   for (int i = 0; i < 3; i++) {
     c->impulse[i] = v3_dot(c->axis[i], w.force);
     c->impulse[3 + i] = v3_dot(c->axis[i], w.torque);
   }
+  c->state[0] = v3_dot(m->slide, c->axis[0]) - law->bristle[0];
+  c->state[1] = v3_dot(m->slide, c->axis[1]) - law->bristle[1];
+  c->state[5] = m->spin - law->bristle[2];
   c->slipping = m->slipping;
+  c->age = m->age;
+}
+
+// The normal velocity at which the law gives the pressure field of the last step.
+static void recall_state(abPatchContact* c, bool fresh) {
+  const abPatchLaw* law = &c->law;
+  if (fresh) memset(c->state, 0, sizeof c->state);
+  double per = 1 / law->weight;
+  c->state[2] = law->target[0][0] - per * law->profile[0][0];
+  c->state[3] = law->target[0][2] - per * law->profile[0][2];
+  c->state[4] = per * law->profile[0][1] - law->target[0][1];
 }
 
 // A new patch: the pressure that would stop it alone, evenly spread, bounds friction at first.
-static void begin_fresh(const abPatchSystem* system, abPatchContact* c) {
+static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double push) {
   abPatchLaw* law = &c->law;
   double V[6];
   relative_at(system->problem, c, true, V);
-  double rho = system->param[AB_PATCH_STIFFNESS];
   double target = fmin(law->target[0][0], law->target[1][0]);
-  double p = law->weight / rho * fmax(0, target - V[2]);
+  double p = push * fmax(0, target - V[2]);
   memset(law->bristle, 0, sizeof law->bristle);
-  for (int i = 0; i < 2; i++) law->lag[i][0] = p, law->lag[i][1] = law->lag[i][2] = 0;
+  for (int i = 0; i < 2; i++) law->profile[i][0] = p, law->profile[i][1] = law->profile[i][2] = 0;
   memset(c->impulse, 0, sizeof c->impulse);
   c->slipping = false;
+  c->age = 0;
 }
 
 static void set_contact(const abPatchSystem* system, int index, abPatchContact* c, double* store) {
@@ -243,13 +270,12 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
                                .r = v3_sub(patch->center, problem->body[body[k]].com),
                                .J = system->jacobian[body[k]]};
   c->axis[0] = patch->t1, c->axis[1] = patch->t2, c->axis[2] = patch->normal;
-  set_area(patch, &c->law, store);
+  set_area(pair, &c->law, store);
   double part[3] = {0};
   for (int k = 0; k < 2; k++)
     for (int e = 0; e < 3; e++) part[e] += mobility(problem, &c->side[k], c->axis[e]);
   double area = c->law.moments.m[AB_M_1];
-  c->law.weight = system->param[AB_PATCH_STIFFNESS] / (part[2] * area);
-  c->law.weight_t = system->param[AB_PATCH_FRICTION_STIFFNESS] * 2 / ((part[0] + part[1]) * area);
+  double push = 1 / (part[2] * area), drag = 2 / ((part[0] + part[1]) * area);
   bool fresh = pair->fresh || !(memory->h > 0);
   if (fresh) {
     memset(memory, 0, sizeof *memory);
@@ -258,14 +284,23 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   }
   set_targets(system, pair, c, memory->thickness);
   if (fresh)
-    begin_fresh(system, c);
+    begin_fresh(system, c, push);
   else
     recall(system, pair, c);
+  // Stiffness follows the load: a patch that carries a hundred times its own bodies' weight is as
+  // much stiffer, so that neither depth nor tilt grow with the load.
+  double weight = area * push * system->gravity * system->h;
+  double load = fmax(0, fresh ? c->law.profile[0][0] * area : c->impulse[2]);
+  double firm = weight > 0 ? fmax(1, load / weight) : 1;
+  c->law.weight = system->param[AB_PATCH_STIFFNESS] * push * firm;
+  c->law.weight_t = system->param[AB_PATCH_FRICTION_STIFFNESS] * drag * firm;
   bool friction = pair->surface.condim != 1;
   c->mu_static = friction ? pair->surface.mu_static : 0;
   c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
   c->law.mu = c->slipping ? c->mu_kinetic : c->mu_static;
-  ab_patch_lag_ready(&c->law);
+  recall_state(c, fresh);
+  ab_patch_profile_ready(&c->law);
+  ab_patch_set_load(&c->law, load);
   double V[6];
   relative_at(problem, c, false, V);
   ab_patch_choose_rule(&c->law, V);
@@ -307,14 +342,14 @@ abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) 
   if (find_jacobians(system) != AB_OK) return AB_ERROR_MEMORY;
   int n = 0, nstore = 0;
   for (int p = 0; p < problem->npair; p++)
-    if (takes_part(problem, &problem->pair[p])) n++, nstore += store_size(&problem->pair[p].patch);
+    if (takes_part(problem, &problem->pair[p])) n++, nstore += store_size(&problem->pair[p]);
   system->contact = AB_TAKE(problem->scratch, abPatchContact, n);
   double* store = AB_TAKE(problem->scratch, double, nstore);
   if (!system->contact || !store) return AB_ERROR_MEMORY;
   for (int p = 0; p < problem->npair; p++) {
     if (!takes_part(problem, &problem->pair[p])) continue;
     set_contact(system, p, &system->contact[system->ncontact++], store);
-    store += store_size(&problem->pair[p].patch);
+    store += store_size(&problem->pair[p]);
   }
   return AB_OK;
 }

@@ -27,6 +27,8 @@ int main(int argc, char** argv) {
         fprintf(stderr, "pair %ld (%s): %s\n", i, pair_family_name(pair.family), check.message);
     }
     if (check.worst > worst[pair.family]) worst[pair.family] = check.worst;
+    if ((i - first + 1) % 100000 == 0)
+      fprintf(stderr, "%ld pairs, %ld failed\n", i - first + 1, failed);
     pair_free(&pair);
   }
   printf("%-14s %9s %7s %s\n", "family", "pairs", "failed", "largest exact error / tolerance");

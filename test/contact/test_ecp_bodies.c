@@ -196,6 +196,78 @@ static void balls_and_capsules_meet(void** state) {
   ecpw_free(&w);
 }
 
+// A cylinder rolls off a table whose edge its axis is parallel to.
+static void cylinder_rolls_off_a_table(void** state) {
+  (void)state;
+  static abShape rod = {.type = AB_CYLINDER, .size = {0.1, 0.3, 0}};
+  begin(0.005, 0.6);
+  double m = 2;
+  ecpw_add_body(&w, &rod, m, v3(m * 0.0325, m * 0.0325, m * 0.005), at(-0.2, 0, 0.1));
+  w.body[1].q = quat_from_axis_angle(v3(1, 0, 0), acos(-1) / 2);
+  w.body[1].twist = (abTwist){{0.3, 0, 0}, {0, 3, 0}};
+  fixed_box(1, v3(0.5, 0.5, 0.5), at(-0.5, 0, -0.5));
+  bool on_edge = false;
+  for (int k = 0; k < 300; k++) {
+    step_ok();
+    if (w.body[1].com.x > 0.01 && w.solution[0].kind == AB_PATCH_LINE) on_edge = true;
+  }
+  assert_true(on_edge);
+  check_below(w.body[1].com.z, -0.2);
+  check_near(w.body[1].com.y, 0, 1e-9);
+  ecpw_free(&w);
+}
+
+// Two logs side by side and a third in the groove between them, held by blocks.
+static void log_lies_in_the_groove_of_two_others(void** state) {
+  (void)state;
+  static abShape rod = {.type = AB_CYLINDER, .size = {0.1, 0.3, 0}};
+  begin(0.005, 0.5);
+  double m = 2, x[3] = {-0.1, 0.1, 0}, z[3] = {0.1, 0.1, 0.1 + 0.1 * sqrt(3)};
+  for (int i = 0; i < 3; i++) {
+    int b = ecpw_add_body(&w, &rod, m, v3(m * 0.0325, m * 0.0325, m * 0.005), at(x[i], 0, z[i]));
+    w.body[b].q = quat_from_axis_angle(v3(1, 0, 0), acos(-1) / 2);
+  }
+  ecpw_add_fixed(&w, &plane, pose_identity());
+  fixed_box(0, v3(0.1, 0.5, 0.1), at(-0.3, 0, 0.1));
+  fixed_box(1, v3(0.1, 0.5, 0.1), at(0.3, 0, 0.1));
+  for (int k = 0; k < 60; k++) step_ok();
+  check_near(w.body[3].com.z, z[2], 1e-8);
+  ecpw_free(&w);
+}
+
+// A beam on two blocks: statics does not divide the load between two faces, but what moves is
+// unique.
+static void beam_rests_on_two_blocks(void** state) {
+  (void)state;
+  begin(0.01, 0.5);
+  add_box(0, v3(0.2, 0.2, 0.2), 2, at(-0.6, 0, 0.2));
+  add_box(1, v3(0.2, 0.2, 0.2), 2, at(0.6, 0, 0.2));
+  add_box(2, v3(0.9, 0.1, 0.05), 3, at(0.1, 0.02, 0.45));
+  ecpw_add_fixed(&w, &plane, pose_identity());
+  for (int k = 0; k < 100; k++) step_ok();
+  check_vec_near(w.body[3].com, v3(0.1, 0.02, 0.45), 1e-10);
+  double floor = 0;
+  for (int i = 0; i < w.npair; i++)
+    if (w.pair[i].body2 == 0) floor += w.solution[i].impulse.force.z;
+  check_near(floor, 0.01 * 7 * G, 1e-10);
+  ecpw_free(&w);
+}
+
+// 1000 kg on 1 kg, and the other way round.
+static void mass_ratio_of_a_thousand_holds(void** state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    begin(0.01, 0.5);
+    add_box(0, v3(0.5, 0.5, 0.1), i ? 1000 : 1, at(0, 0, 0.1));
+    add_box(1, v3(0.4, 0.4, 0.2), i ? 1 : 1000, at(0.05, 0, 0.4));
+    ecpw_add_fixed(&w, &plane, pose_identity());
+    for (int k = 0; k < 100; k++) step_ok();
+    check_vec_near(w.body[1].com, v3(0, 0, 0.1), 1e-9);
+    check_vec_near(w.body[2].com, v3(0.05, 0, 0.4), 1e-9);
+    ecpw_free(&w);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(box_slides_on_a_table_as_on_a_plane),
@@ -205,7 +277,11 @@ int main(void) {
       cmocka_unit_test(upper_box_dragged_by_the_lower_one_slides_as_coulomb_says),
       cmocka_unit_test(cylinder_between_boxes_carries_the_upper_one),
       cmocka_unit_test(collision_in_space_keeps_momentum),
+      cmocka_unit_test(beam_rests_on_two_blocks),
+      cmocka_unit_test(mass_ratio_of_a_thousand_holds),
       cmocka_unit_test(balls_and_capsules_meet),
+      cmocka_unit_test(cylinder_rolls_off_a_table),
+      cmocka_unit_test(log_lies_in_the_groove_of_two_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,10 +73,11 @@ static void make_law(Random* r, abPatchLaw* law, const abVec2* p, double* store)
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < 3; j++) {
       law->target[i][j] = (j == 0 ? 1 : 0) + random_uniform(r, -0.5, 0.5);
-      law->lag[i][j] = (j == 0 ? 1 : 0) + random_uniform(r, -0.3, 0.3);
+      law->profile[i][j] = (j == 0 ? 1 : 0) + random_uniform(r, -0.3, 0.3);
     }
   for (int j = 0; j < 3; j++) law->bristle[j] = random_uniform(r, -0.3, 0.3);
-  ab_patch_lag_ready(law);
+  ab_patch_profile_ready(law);
+  ab_patch_set_load(law, 3);
 }
 
 // The energy whose negative gradient the law is, summed point by point.
@@ -85,13 +86,13 @@ static double energy(const abPatchLaw* law, const double V[6]) {
   for (int i = 0; i < law->npoint; i++) {
     double x = law->x[i], y = law->y[i], p = ab_patch_pressure(law, V, x, y);
     sum += law->w[i] * p * p / (2 * law->weight);
-    double lag = fmin(law->lag[0][0] + law->lag[0][1] * x + law->lag[0][2] * y,
-                      law->lag[1][0] + law->lag[1][1] * x + law->lag[1][2] * y);
+    double lag = fmin(law->profile[0][0] + law->profile[0][1] * x + law->profile[0][2] * y,
+                      law->profile[1][0] + law->profile[1][1] * x + law->profile[1][2] * y);
     double a = V[0] + law->bristle[0] - (V[5] + law->bristle[2]) * y;
     double b = V[1] + law->bristle[1] + (V[5] + law->bristle[2]) * x;
     double s = sqrt(a * a + b * b), limit = law->slip_speed;
     if (lag > 0)
-      sum += law->w[i] * law->mu * lag * (s < limit ? s * s / (2 * limit) : s - limit / 2);
+      sum += law->w[i] * law->gain * lag * (s < limit ? s * s / (2 * limit) : s - limit / 2);
   }
   return sum;
 }
@@ -163,11 +164,12 @@ static void closed_form_equals_the_sum_over_points(void** state) {
     for (int i = 0; i < 2; i++)
       for (int j = 0; j < 3; j++) {
         law.target[i][j] = j == 0 ? 5 + i : 0.02 * random_uniform(&r, -1, 1);
-        law.lag[i][j] = j == 0 ? 5 + i : 0.02 * random_uniform(&r, -1, 1);
+        law.profile[i][j] = j == 0 ? 5 + i : 0.02 * random_uniform(&r, -1, 1);
       }
     for (int i = 0; i < 6; i++) V[i] = 0.01 * random_uniform(&r, -1, 1);
     law.branch = 0, law.filled = false;
-    ab_patch_lag_ready(&law);
+    ab_patch_profile_ready(&law);
+    ab_patch_set_load(&law, 30);
     ab_patch_evaluate(&law, V, f, G);
     assert_false(law.filled);  // no point was needed
     abPatchLaw other = law;

@@ -155,11 +155,11 @@ static void jointed_box_falls_rests_and_slides_as_the_free_one(void** state) {
           }
           step_twins(&t, &distance, &force);
         }
-        // Nothing but rounding may differ. It grows with each step of a slide, since the friction
-        // force turns with the direction of a velocity that becomes small: to 1e-12 of the box in
-        // `patch`, 2e-8 where directions are chosen vertex by vertex, 2e-6 in explicit springs,
-        // which go on swinging.
-        const double grown[NAREA] = {1e-10, 1e-7, 1e-7, 1e-5};
+        // Nothing may differ but rounding and what the solvers leave undone (residual 1e-8). It
+        // grows with each step of a slide, since the friction force turns with the direction of a
+        // velocity that becomes small: measured 1e-10 of the box in `patch`, 2e-8 where directions
+        // are chosen vertex by vertex, 2e-6 in explicit springs, which go on swinging.
+        const double grown[NAREA] = {1e-8, 1e-7, 1e-7, 1e-5};
         check_below(distance, grown[m] * half.x);
         check_below(force, 10 * grown[m] * 0.5 * g);
         check_below(0.02, v3_norm(v3_sub(t.w[0].data->com[t.body], v3(0.1, -0.2, 0.03))));

@@ -90,7 +90,8 @@ static inline void fake_contact(Fake* f, int i, Random* r) {
   c->friction_wrench = fake_wrench(r);
   c->free_moment = random_uniform(r, -1, 1);
   c->area = random_uniform(r, 0, 1), c->depth = random_uniform(r, 0, 1e-3);
-  c->kind = AB_PATCH_POINT + random_below(r, 3), c->mode = (abContactMode)random_below(r, 3);
+  c->kind = (abPatchKind)(AB_PATCH_POINT + random_below(r, 3));
+  c->mode = (abContactMode)random_below(r, 3);
   for (int k = 0; k < 3; k++) c->slip[k] = random_uniform(r, -1, 1);
   c->nfacet = random_below(r, 9);
   c->nvert = i == 0 ? 4 : random_below(r, 4);

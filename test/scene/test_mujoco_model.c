@@ -3,7 +3,7 @@
 // after the scene has been saved and loaded again, in both programs.
 //
 // Numbers agree to 1e-9 of the largest number of their kind in the model. What MuJoCo keeps in
-// single precision (vertices of meshes, and colours) is compared to that precision.
+// single precision (vertices of meshes) is compared to that precision.
 #include "support/check.h"
 
 #include <abut/scene.h>

@@ -5,12 +5,12 @@ static void box_on_a_ramp_does_not_creep(void** state) {
   (void)state;
   Story s = story_begin("01_ramp_hold.xml", NULL);
   int box = story_body(&s, "box");
-  story_run(&s, 1);  // the friction takes up its load
+  story_run(&s, 3);  // the friction takes up its load
   abVec3 p = s.data->com[box];
   abQuat q = s.data->pose[box].q;
   story_run(&s, story_time(3600, 20));
-  // An hour of simulated time, to the last bit of the position: no motion at all.
-  check_vec_near(s.data->com[box], p, 1e-15);
+  // An hour of simulated time, to the last bits of the position: no motion at all.
+  check_vec_near(s.data->com[box], p, 1e-14);
   check_near(fabs(s.data->pose[box].q.w), fabs(q.w), 1e-15);
   check_below(v3_norm(s.data->twist[box].lin), 1e-12);
   story_end(&s);

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
-const require = createRequire(join(process.env.ABUT_NODE_MODULES, "x.js"));
+const require = createRequire(resolve(process.env.ABUT_NODE_MODULES ?? ".", "x.js"));
 
 // card: let the page believe that there is a graphics card, so that it draws in full quality.
 export async function openPage(file, { width = 1440, height = 860, card = false } = {}) {

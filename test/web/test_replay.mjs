@@ -12,6 +12,7 @@ const [program, folder] = process.argv.slice(2).map((p) => resolve(p));
 const skip = (why) => (console.log(`skipped: ${why}`), process.exit(77));
 if (!existsSync(join(process.env.ABUT_NODE_MODULES ?? "", "playwright-core"))) skip("playwright-core is not installed");
 if (!existsSync(process.env.ABUT_CHROMIUM ?? "/usr/bin/chromium")) skip("chromium is not installed");
+if (!existsSync(join(process.env.ABUT_NODE_MODULES, "../../replay.html"))) skip("the page is not built");
 mkdirSync(folder, { recursive: true });
 
 const abut = (...words) => execFileSync(program, words, { encoding: "utf8" });

@@ -56,15 +56,15 @@ class Soup {
 }
 
 // Instances of one shape, drawn once in full where nothing hides them and once faintly where
-// something does.
+// something does; without a graphics card, once for both.
 class Swarm {
-  constructor(parent, geometry, color, order) {
+  constructor(parent, geometry, color, order, fine) {
     this.parent = parent, this.geometry = geometry, this.order = order;
     const common = { color, transparent: true, depthWrite: false, toneMapped: false, fog: false };
-    this.materials = [
-      new THREE.MeshBasicMaterial({ ...common, opacity: 0.95 }),
-      new THREE.MeshBasicMaterial({ ...common, opacity: 0.5, depthFunc: THREE.GreaterDepth }),
-    ];
+    this.materials = fine
+      ? [new THREE.MeshBasicMaterial({ ...common, opacity: 0.95 }),
+         new THREE.MeshBasicMaterial({ ...common, opacity: 0.5, depthFunc: THREE.GreaterDepth })]
+      : [new THREE.MeshBasicMaterial({ ...common, opacity: 0.75, depthTest: false })];
     this.reserve(256);
   }
   reserve(n) {
@@ -77,7 +77,7 @@ class Swarm {
       this.parent.add(mesh);
       return mesh;
     });
-    this.meshes[1].instanceMatrix = this.meshes[0].instanceMatrix;
+    for (const mesh of this.meshes) mesh.instanceMatrix = this.meshes[0].instanceMatrix;
   }
   begin(n) {
     if (n > this.room) this.reserve(2 * n);
@@ -114,8 +114,8 @@ export class Overlay {
     const shaft = new THREE.CylinderGeometry(0.5, 0.5, 1, fine ? 10 : 5, 1, true).translate(0, 0.5, 0);
     const tip = new THREE.ConeGeometry(1, 1, fine ? 16 : 8).translate(0, 0.5, 0);
     this.arrows = ["#2457c5", "#d23b3b"].map((color, i) => [
-      new Swarm(this.forces, shaft, color, 20 + i), new Swarm(this.forces, tip, color, 20 + i)]);
-    this.points = new Swarm(this.patches, new THREE.IcosahedronGeometry(1, fine ? 2 : 0), "#111827", 19);
+      new Swarm(this.forces, shaft, color, 20 + i, fine), new Swarm(this.forces, tip, color, 20 + i, fine)]);
+    this.points = new Swarm(this.patches, new THREE.IcosahedronGeometry(1, fine ? 2 : 0), "#111827", 19, fine);
     this.measure();
   }
 

@@ -96,6 +96,7 @@ export class Stage {
     this.materials = [];
     this.measure();
     this.addBodies();
+    if (!this.floor) this.addGrid();
     this.addLight();
     this.addCamera(canvas);
     this.resize();
@@ -117,7 +118,7 @@ export class Stage {
     this.center = new THREE.Vector3(...box.map(([a, b]) => (a + b) / 2));
     const half = Math.hypot(...box.map(([a, b]) => (b - a) / 2)) + Math.min(reach, model.extent || reach);
     this.size = Math.max(half, 1e-6);
-    this.low = box[2][0];
+    this.low = box[2][0] - reach;
   }
 
   // The unit shape of a geom, its scale, and a name that geoms drawn together share.
@@ -190,6 +191,15 @@ export class Stage {
     });
     this.scene.add(mesh);
     return { mesh, geoms: geoms.map((g, k) => ({ ...g, k })).filter((g) => this.recording.slot.has(g.body)) };
+  }
+
+  // Where the scene has no floor, lines (and lines only) tell which way is down.
+  addGrid() {
+    const cell = roundNumber(this.size / 4);
+    const grid = new THREE.GridHelper(40 * cell, 40, "#aab4c0", "#cfd6de");
+    grid.rotation.x = Math.PI / 2;
+    grid.position.set(Math.round(this.center.x / cell) * cell, Math.round(this.center.y / cell) * cell, this.low);
+    this.scene.add(grid);
   }
 
   addPlane(geom) {

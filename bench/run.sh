@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# All benchmarks, one after the other: tables on the terminal, CSV and a page in out/bench/.
+# usage: bench/run.sh [BUILD] [ARGUMENTS OF bench_peers...]
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=${1:-build/release}
+shift 2>/dev/null
+out=out/bench
+mkdir -p "$out"
+rm -f "$out"/*.csv "$out"/*.txt "$out"/*.png
+
+# NAME PROGRAM ARGUMENTS...: a program that is not built is named and left out
+run() {
+  local name=$1 program=$build/bench/$2
+  shift 2
+  if [ ! -x "$program" ]; then
+    echo "bench: $program is not built, left out" >&2
+    return
+  fi
+  echo "bench: $name" >&2
+  "$program" "$@" | tee "$out/$name.txt"
+  [ "${PIPESTATUS[0]}" -eq 0 ] || echo "bench: $name ended with an error" >&2
+  echo
+}
+
+run peers peers/bench_peers --out "$out" "$@"
+run distance peers/bench_distance
+run broadphase peers/bench_broadphase
+run geometry geometry/bench_geometry
+run tumble dynamics/bench_tumble
+run chain dynamics/bench_chain --short
+run solvers solve/bench_solvers
+for program in "$build"/bench/{ecp,patch}/bench_*; do
+  [ -x "$program" ] && run "$(basename "$program" | sed 's/^bench_//')" "${program#"$build"/bench/}"
+done
+
+if /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
+  /usr/bin/python3 bench/report.py "$out" && echo "bench: $out/index.html" >&2
+else
+  echo "bench: no page, python3-matplotlib is missing; the numbers are in $out/*.csv" >&2
+fi
