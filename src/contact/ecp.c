@@ -28,9 +28,9 @@
 // distance of the patch from its centroid (ecp_patch.c). (5) Static friction may exceed kinetic.
 // Restitution is 0, as theirs: the model is inelastic.
 //
-// A hull stands for its body exactly where the other body bears it with a plane or a face. Where
-// the hull's own face or edge bears, the hole it spans may be where the contact is: the step then
-// counts the contact in `nregularised`.
+// A hull stands for its body exactly where the other body bears all corners of what touches with
+// a plane or a face. Elsewhere the contact may be in a hole that the hull spans: the step then
+// counts it in `nregularised`.
 //
 // Not modelled: contacts of joint trees (the step is reported as unconverged with residual 1, and
 // the pairs are counted in `nregularised`); ellipsoids against anything but a plane, a face or a

@@ -17,6 +17,10 @@ static const double BORDER = 1e-9;
 static const double OVERLAP = 1e-10;
 
 bool ab_ecp_admissible(const abEcpSystem* s, const abEcpContact* c, double* worst) {
+  if (!c->feature[0].shape || !c->feature[1].shape) {  // no mode was found for this contact
+    *worst = INFINITY;
+    return false;
+  }
   abEcpKinematics k;
   ab_ecp_kinematics(c, &k);
   double over = ab_ecp_overlap(c, &k), out = -INFINITY;

@@ -42,7 +42,8 @@ static void desk_on_four_feet_has_one_contact(void** state) {
   ab_model_free(m);
 }
 
-// The four legs straddle a block narrower than the desk: the hull touches it, the desk would not.
+// A block below one leg, reaching in between the legs: the hull touches it where the desk would
+// not.
 static void hull_that_bears_with_its_own_face_is_counted(void** state) {
   (void)state;
   abScene* scene = ab_scene_load(ABUT_SOURCE_DIR "/experiments/xie-nonconvex/desk.xml", NULL, NULL);
@@ -50,7 +51,7 @@ static void hull_that_bears_with_its_own_face_is_counted(void** state) {
   abGeomDef block = ab_geom_def();
   block.type = AB_BOX;
   block.size = v3(0.05, 0.05, 0.05);
-  block.pose.p = v3(0, 0, 0.05);
+  block.pose.p = v3(0.16, 0.16, 0.05);
   assert_true(ab_scene_add_geom(scene, &block, NULL) >= 0);
   abModel* m = ab_scene_compile(scene, NULL);
   abData* d = ab_data_create(m, NULL);
