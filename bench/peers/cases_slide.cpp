@@ -33,7 +33,7 @@ void cube_slide(const EngineKind& kind, const Sink& sink) {
       sideways = std::max(sideways, std::fabs(0.8 * p.y - 0.6 * p.x));
       yaw = std::max(yaw, std::fabs(run.yaw(cube)));
       abVec3 v = run.twist(cube).lin;
-      if (std::isnan(stop) && std::hypot(v.x, v.y) < 1e-2) stop = run.time;
+      if (std::isnan(stop) && std::hypot(v.x, v.y) < mu * gravity * h) stop = run.time;
     }
     abVec3 p = run.pose(cube).p;
     double went = 0.8 * p.x + 0.6 * p.y;

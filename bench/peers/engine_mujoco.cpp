@@ -57,7 +57,7 @@ std::string scene_xml(const Scene& s, bool best) {
   else
     append(xml, "<option timestep='%.17g' gravity='%.17g %.17g %.17g'/>", s.h, s.gravity.x,
            s.gravity.y, s.gravity.z);
-  size_t contacts = n * 16 + 100;
+  size_t contacts = n * 8 + 100;  // its arrays grow with the square of this
   append(xml, "<size nconmax='%zu' njmax='%zu'/>", contacts, contacts * 4);
   append(xml, "<default><geom friction='%.17g 0.005 0.0001' mass='0'", s.mu_kinetic);
   if (best) append(xml, " solref='%.17g 1' solimp='0.95 0.99 0.0001'", 4 * s.h);

@@ -66,8 +66,6 @@ Job start(const Case& c, const EngineKind& kind) {
     dup2(null, 1);  // what a peer prints is not the table
     rlimit limit = {(rlim_t)c.seconds, (rlim_t)c.seconds + 2};
     setrlimit(RLIMIT_CPU, &limit);
-    rlimit memory = {(rlim_t)6 << 30, (rlim_t)6 << 30};
-    setrlimit(RLIMIT_AS, &memory);
     c.run(kind, {ends[1]});
     _exit(0);
   }

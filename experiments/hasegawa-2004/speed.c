@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   enum { N = 5 };
   const char* const contact[] = {"volume-penalty", "point-penalty", "point-pgs"};
   double x[N], y[3][N];
-  int nstep = experiment_is_short() ? 200 : 1000;
+  int nstep = experiment_is_short() ? 50 : 300;
   experiment_figure("Time per step", "blocks", "time per step [ms]");
   experiment_log_axes(true, true);
   double sag = 0;

@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
                    "Zhang, Wakisaka & Sugihara, section 4.2, Fig. 8");
   enum { N = 5 };
   const char* const contact[3] = {"point-pgs", "volume-pgs", "volume-qp"};
-  double x[N], y[3][N], pairs[3][N], simulated = experiment_is_short() ? 0.2 : 0.6;
+  double x[N], y[3][N], pairs[3][N], simulated = experiment_is_short() ? 0.1 : 0.3;
   experiment_figure("Time per step", "boxes", "time per step [ms]");
   experiment_log_axes(true, true);
   for (int m = 0; m < 3; m++) {

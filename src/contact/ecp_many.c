@@ -17,7 +17,7 @@
 
 // A step of an island is given up after so many Newton iterations in all.
 enum { BUDGET = 10000 };
-enum { ROUNDS = 12, SWEEPS = 6 };
+enum { ROUNDS = 40, SWEEPS = 6 };
 
 static void all_bodies(abEcpIsland* island) {
   abEcpSystem* s = &island->system;
@@ -25,11 +25,14 @@ static void all_bodies(abEcpIsland* island) {
   for (int i = 0; i < island->nbody; i++) s->body[i] = &island->body[i];
 }
 
+// Active and with a mode: a contact just taken in has none until it is first solved.
+static bool bears(const abEcpContact* c) { return c->active && c->mode.kind[0] != AB_ECP_NONE; }
+
 static void active_contacts(abEcpIsland* island) {
   abEcpSystem* s = &island->system;
   s->ncontact = 0;
   for (int i = 0; i < island->ncontact; i++)
-    if (island->contact[i].active) s->contact[s->ncontact++] = &island->contact[i];
+    if (bears(&island->contact[i])) s->contact[s->ncontact++] = &island->contact[i];
 }
 
 static void clear_external(abEcpIsland* island) {
@@ -40,11 +43,11 @@ static void clear_external(abEcpIsland* island) {
 // Overlap at the present end poses that no active contact prevents. Rounding of a length 1.
 static const double OVERLAP = 1e-12;
 
-static int take_in_overlapping(abEcpIsland* island) {
+static int take_in_nearer(abEcpIsland* island, double gap) {
   int n = 0;
   for (int i = 0; i < island->ncontact; i++) {
     abEcpContact* c = &island->contact[i];
-    if (c->active || ab_ecp_gap(c) >= -OVERLAP) continue;
+    if (c->active || ab_ecp_gap(c) >= gap) continue;
     c->active = true;
     c->pn = c->s[0] = c->s[1] = c->s[2] = 0;
     c->mode = ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0);
@@ -52,6 +55,8 @@ static int take_in_overlapping(abEcpIsland* island) {
   }
   return n;
 }
+
+static int take_in_overlapping(abEcpIsland* island) { return take_in_nearer(island, -OVERLAP); }
 
 static bool solve_single(abEcpIsland* island, abEcpContact* c, const abEcpMode* last) {
   abEcpSystem* s = &island->system;
@@ -80,6 +85,8 @@ static void external_loads(abEcpIsland* island, const abEcpContact* except) {
 }
 
 static void keep_impulse(abEcpContact* c) {
+  c->impulse = c->moment[0] = c->moment[1] = v3_zero();
+  if (!bears(c)) return;
   abEcpKinematics k;
   ab_ecp_kinematics(c, &k);
   c->impulse = ab_ecp_impulse(c, &k);
@@ -219,19 +226,27 @@ static bool solve_warm(abEcpIsland* island) {
   return together(island, false) && take_in_overlapping(island) == 0;
 }
 
+// Once the lower bodies of a stack are held, the upper ones press: pairs as near as a step's load
+// moves a body.
+static void take_in_near(abEcpIsland* island) {
+  double fall = 0;
+  for (int i = 0; i < island->nbody; i++)
+    fall = fmax(fall, v3_norm(island->body[i].f) / island->body[i].m);
+  take_in_nearer(island, 2 * fall);
+}
+
 static bool solve_cold(abEcpIsland* island) {
   for (int i = 0; i < island->ncontact; i++) island->contact[i].active = false;
   free_motion(island);
-  take_in_overlapping(island);
+  if (take_in_overlapping(island) == 1) {
+    bool solved = solve_single(island, only_active(island), NULL);
+    if (take_in_overlapping(island) == 0) return solved;
+  }
+  free_motion(island);
+  take_in_near(island);
   for (int round = 0; round < ROUNDS; round++) {
-    bool solved;
-    if (count_active(island) == 1) {
-      clear_external(island);
-      solved = solve_single(island, only_active(island), NULL);
-    } else {
-      free_motion(island);
-      solved = solve_several(island);
-    }
+    free_motion(island);
+    bool solved = solve_several(island);
     if (!solved || take_in_overlapping(island) == 0) return solved;
   }
   return false;
@@ -241,7 +256,7 @@ static bool solve_cold(abEcpIsland* island) {
 // lies between them need not be. It is exact where all corners of the feature are borne by the
 // other body's plane or face.
 static bool beyond_hull(const abEcpContact* c, int side) {
-  if (!c->active || !c->shape[side].hull) return false;
+  if (!bears(c) || !c->shape[side].hull) return false;
   if (c->ref != 1 - side) return true;
   const abEcpFeature *f = &c->feature[side], *face = &c->feature[c->ref];
   const abPolyhedron* p = f->shape->shape->poly;
@@ -273,6 +288,8 @@ bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
   for (int i = 0; i < island->ncontact; i++)
     for (int side = 0; side < 2; side++)
       report->fallbacks += beyond_hull(&island->contact[i], side);
+  for (int i = 0; i < island->ncontact; i++)
+    if (!bears(&island->contact[i])) island->contact[i].active = false;
   if (!solved) {
     residual = fmax(residual, 2 * report->tolerance);
     report->fallbacks++;

@@ -138,6 +138,7 @@ static bool give_up(Search* q) {
   free_start(q);
   if (!isfinite(q->best)) {
     q->c->pn = q->c->s[0] = q->c->s[1] = q->c->s[2] = 0;
+    q->c->mode = ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0);
     return false;
   }
   *q->c = q->best_contact;

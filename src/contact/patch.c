@@ -12,7 +12,7 @@ static const abParam params[AB_PATCH_NPARAM] = {
     [AB_PATCH_STIFFNESS] =
         {"stiffness", 5e3, "1",
          "normal stiffness of a patch against a velocity, in units of its effective mass"},
-    [AB_PATCH_FRICTION_STIFFNESS] = {"friction_stiffness", 5e2, "1",
+    [AB_PATCH_FRICTION_STIFFNESS] = {"friction_stiffness", 1e3, "1",
                                      "the same for sticking friction"},
     [AB_PATCH_RECOVERY] = {"recovery", 0.2, "1", "share of the excess depth taken back in a step"},
     [AB_PATCH_SLOP] = {"slop", 4, "g h^2",
@@ -96,9 +96,12 @@ static void solve_island(void* context, int i, int worker) {
   island->scratch = own ? own : job->problem->scratch;
   abArenaMark mark = ab_arena_mark(island->scratch);
   ab_patch_velocities(island);
-  job->status[i] = job->direct[i]
-                       ? ab_patch_newton(island, &job->symbolic[i])
-                       : ab_patch_sweep(island, (int)job->problem->param[AB_PATCH_SWEEPS]);
+  const double* param = job->problem->param;
+  job->status[i] = AB_OK;
+  island->residual = INFINITY;
+  if (job->direct[i]) job->status[i] = ab_patch_newton(island, &job->symbolic[i]);
+  if (job->status[i] == AB_OK && !(island->residual <= param[AB_PATCH_TOLERANCE]))
+    job->status[i] = ab_patch_sweep(island, (int)param[AB_PATCH_SWEEPS]);
   for (int k = 0; k < island->ncontact; k++)
     ab_patch_remember(island, island->contact[k], &job->solution->pair[island->contact[k]->pair]);
   ab_arena_release(island->scratch, mark);

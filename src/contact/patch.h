@@ -23,10 +23,12 @@ enum {
   AB_PATCH_NPARAM
 };
 
-// A patch slides when more than half of its load moves faster than this many times slip_speed: the
-// last one or two per cent of the limit surface are reached with the bristle this much longer than
-// at first saturation, all with zero velocity, and must not pass for sliding.
-#define AB_PATCH_SLIDING 20.0
+// A patch slides when more than half of its load moves faster than this many times slip_speed: well
+// above what the bristle's own motion reaches under a load that is slowly raised.
+#define AB_PATCH_SLIDING 4.0
+// The bristle of a patch that does not slide may grow to this many times the length of first
+// saturation: the last per cent of the limit surface is reached so, all with zero velocity.
+#define AB_PATCH_BRISTLE 20.0
 
 // A pair this many steps old has arrived. Until then the body still falls on its rest depth, its
 // load says nothing, and what it slides is judged by static friction: the normal impulse that stops
@@ -58,8 +60,8 @@ typedef struct abPatchLaw {
   double bristle[3];  // k (r_b, theta_b): velocity the bristle adds
   double mu;
   // The pressure's distribution, for friction: max(0, min of two affine fields), that of the last
-  // step, so that friction while sticking depends on nothing but the twist. Only its size, `load`,
-  // follows the pressure within the step.
+  // step, so that friction while sticking depends on nothing but the twist. Within the step only
+  // its size, `load`, follows the pressure, and the whole of it only where the patch slides.
   double profile[2][3];
   double stick[4];    // integrals of the profile times 1, x, y, x^2 + y^2
   double load;        // normal impulse that bounds friction
@@ -164,7 +166,7 @@ void ab_patch_solve_inertia(const abPatchIsland* island, double* g);  // g <- M^
 void ab_patch_velocities(abPatchIsland* island);  // v = v_free + M^-1 sum J^T impulse, and every V
 double ab_patch_residual(abPatchIsland* island);  // from V, impulse, answer; leaves the gradient
 // The normal impulse becomes the bound of friction, blended with the one before.
-void ab_patch_update_load(abPatchContact* c, double impulse, double blend);
+void ab_patch_update_load(abPatchContact* c, const double impulse[6], double blend);
 // How far the law's derivative along the slip is trusted when the impulse carried is f.
 double ab_patch_trust(const abPatchContact* c, const double f[6]);
 // --- patch_newton.c

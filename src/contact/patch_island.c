@@ -149,17 +149,31 @@ double ab_patch_trust(const abPatchContact* c, const double f[6]) {
   return norm > 0 ? fmin(1, fmax(0, dot / norm)) : 1;
 }
 
+// Friction of a sliding patch acts where the pressure is now: else a body that slides straight on
+// would turn.
+static void follow_pressure(abPatchLaw* law, const double V[6], double blend) {
+  double now[2][3];
+  ab_patch_pressure_fields(law, V, now);
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 3; k++) law->profile[i][k] += blend * (now[i][k] - law->profile[i][k]);
+  ab_patch_profile_ready(law);
+}
+
 // A patch that has begun to slide as a whole goes over to the kinetic coefficient (it comes back to
 // the static one only between steps).
-void ab_patch_update_load(abPatchContact* c, double impulse, double blend) {
+void ab_patch_update_load(abPatchContact* c, const double f[6], double blend) {
   abPatchLaw* law = &c->law;
   if (!(law->mu > 0)) return;
-  ab_patch_set_load(law, fmax(0, law->load + blend * (impulse - law->load)));
+  double load = fmax(0, law->load + blend * (f[2] - law->load));
+  ab_patch_set_load(law, load);
   ab_patch_choose_rule(law, c->V);
+  bool moves =
+      c->slipping || ab_patch_slipping_share(law, c->V, AB_PATCH_SLIDING * law->slip_speed) > 0.5;
+  if (!moves) return;
+  follow_pressure(law, c->V, blend);
+  ab_patch_set_load(law, load);
   if (c->slipping || c->age < AB_PATCH_NEW) return;
-  if (ab_patch_slipping_share(law, c->V, AB_PATCH_SLIDING * law->slip_speed) > 0.5) {
-    c->slipping = true;
-    law->mu = c->mu_kinetic;
-    ab_patch_set_load(law, law->load);
-  }
+  c->slipping = true;
+  law->mu = c->mu_kinetic;
+  ab_patch_set_load(law, law->load);
 }

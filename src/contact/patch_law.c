@@ -236,10 +236,12 @@ static bool integrate_profile(abPatchLaw* law) {
 }
 
 void ab_patch_profile_ready(abPatchLaw* law) {
-  if (integrate_profile(law)) return;
-  for (int i = 0; i < 2; i++)  // no pressure anywhere: even
-    law->profile[i][0] = 1, law->profile[i][1] = law->profile[i][2] = 0;
-  integrate_profile(law);
+  if (!integrate_profile(law)) {
+    for (int i = 0; i < 2; i++)  // no pressure anywhere: even
+      law->profile[i][0] = 1, law->profile[i][1] = law->profile[i][2] = 0;
+    integrate_profile(law);
+  }
+  if (law->use_fine) scale_fine(law);
 }
 
 void ab_patch_pressure_fields(const abPatchLaw* law, const double V[6], double field[2][3]) {

@@ -32,7 +32,7 @@ static void move_bristle(const abPatchSystem* system, abPatchContact* c) {
   law->bristle[0] += kh * c->V[0];
   law->bristle[1] += kh * c->V[1];
   law->bristle[2] += kh * c->V[5];
-  double limit = (c->slipping ? 1 : AB_PATCH_SLIDING) * law->slip_speed;
+  double limit = (c->slipping ? 1 : AB_PATCH_BRISTLE) * law->slip_speed;
   double speed = bristle_speed(law, law->bristle);
   if (speed > limit)
     for (int k = 0; k < 3; k++) law->bristle[k] *= limit / speed;

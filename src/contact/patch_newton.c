@@ -183,7 +183,8 @@ static double slope_at(abPatchIsland* island, double a, double dMd) {
 // the kink, so that the next step knows of the contact.
 static double line_search(abPatchIsland* island) {
   double dMd = inertia_product(island, island->direction);
-  double slope0 = slope_at(island, 0, dMd), slope1 = slope_at(island, 1, dMd);
+  double slope0 = 0, slope1 = slope_at(island, 1, dMd);
+  for (int i = 0; i < island->ndof; i++) slope0 += island->gradient[i] * island->direction[i];
   if (!(slope0 < 0) || slope1 <= 0.3 * -slope0) return 1;
   double low = 0, high = 1, flow = slope0, fhigh = slope1;
   bool bisect = false;
@@ -267,7 +268,7 @@ static bool predict(abPatchIsland* island, const abBlockSymbolic* s, Work* w) {
   return true;
 }
 
-enum { MOST_PASSES = 30, SMALL_ISLAND = 8 };
+enum { MOST_PASSES = 30, SMALL_ISLAND = 8, LARGE_ISLAND = 64 };
 
 // Passes: the pressure that bounds friction is that of the last pass. A pass need not be solved
 // better than a tenth of what the new bound disturbs.
@@ -275,27 +276,33 @@ abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic)
   const double* param = island->system->param;
   // What is left of a step adds up over thousands of them; where a factorisation costs next to
   // nothing, little is left.
-  double loose = 0.01 * param[AB_PATCH_TOLERANCE], last = INFINITY;
+  double loose = (island->ncontact <= LARGE_ISLAND ? 0.01 : 1) * param[AB_PATCH_TOLERANCE];
+  double last = INFINITY;
   double tolerance = island->ncontact <= SMALL_ISLAND ? 1e-5 * loose : loose, enough = tolerance;
+  // In a large island that moves, something always swings; what Newton has not found soon is left
+  // to the sweeps.
   int most = (int)param[AB_PATCH_ITERATIONS];
+  if (island->ncontact > SMALL_ISLAND)
+    most = most < 12 ? most : 12 + (most - 12) * SMALL_ISLAND / island->ncontact;
   Work work = {.value = NULL};
   int pass = 0;
   double blend = 1;
   for (;;) {
     evaluate(island, false);
     island->residual = ab_patch_residual(island);
-    if (island->residual <= enough) {
+    bool stalled = island->residual <= loose && island->residual > 0.5 * last;  // by rounding
+    last = island->residual;
+    if (island->residual <= enough || stalled) {
       for (int i = 0; i < island->ncontact; i++)
-        ab_patch_update_load(island->contact[i], island->contact[i]->answer[2], blend);
+        ab_patch_update_load(island->contact[i], island->contact[i]->answer, blend);
       evaluate(island, false);
       island->residual = ab_patch_residual(island);
-      if (island->residual <= tolerance || ++pass >= MOST_PASSES) break;
+      if (island->residual <= (stalled ? loose : tolerance) || ++pass >= MOST_PASSES) break;
       if (pass >= 12) blend = 0.5;  // it swings: go halfway
       enough = fmax(tolerance, 0.1 * island->residual);
+      last = INFINITY;
     }
     if (island->iterations >= most) break;
-    if (island->residual <= loose && island->residual > 0.5 * last) break;  // rounding
-    last = island->residual;
     if (!work.value && !take_work(island, symbolic, &work)) return AB_ERROR_MEMORY;
     island->iterations++;
     bool done = island->iterations == 1 ? predict(island, symbolic, &work)

@@ -98,13 +98,30 @@ static int fine_count(const abPair* pair) {
   return n <= 6 && extent_of(pair) == EXTENT_AREA ? ab_quadrature_fine_count(n) : 0;
 }
 
-static int store_size(const abPair* pair) { return 3 * (point_count(pair) + fine_count(pair)); }
+static int store_size(const abPair* pair) {
+  return 3 * (point_count(pair) + fine_count(pair)) + 2 * pair->patch.nvert;
+}
+
+// The polygon without the vertices that hardly bend its border. They come and go with rounding, and
+// with each goes a point of the rule: a box at rest on its edge would feel it.
+static int clean_polygon(const abPatch* patch, abVec2* out) {
+  double least = 1e-9 * patch->area;
+  int n = 0;
+  for (int i = 0; i < patch->nvert; i++) {
+    abVec2 before = n > 0 ? out[n - 1] : patch->polygon[patch->nvert - 1];
+    abVec2 here = patch->polygon[i];
+    abVec2 after = i + 1 < patch->nvert ? patch->polygon[i + 1] : n > 0 ? out[0] : here;
+    if (v2_cross(v2_sub(here, before), v2_sub(after, here)) > least) out[n++] = here;
+  }
+  if (n >= 3) return n;
+  for (int i = 0; i < patch->nvert; i++) out[i] = patch->polygon[i];
+  return patch->nvert;
+}
 
 static void set_area(const abPair* pair, abPatchLaw* law, double* store) {
   const abPatch* patch = &pair->patch;
   int n = point_count(pair);
   law->x = store, law->y = store + n, law->w = store + 2 * n;
-  law->polygon = patch->polygon;
   law->fine = fine_count(pair) > 0 ? store + 3 * n : NULL;
   law->use_fine = law->fine_filled = false;
   Extent extent = extent_of(pair);
@@ -112,10 +129,12 @@ static void set_area(const abPair* pair, abPatchLaw* law, double* store) {
     collapse_area(patch, extent, law);
     return;
   }
-  law->ncorner = patch->nvert, law->npoint = n, law->filled = false;
-  for (int i = 0; i < patch->nvert; i++)
-    law->x[i] = patch->polygon[i].x, law->y[i] = patch->polygon[i].y;
-  ab_polygon_moments(patch->nvert, patch->polygon, &law->moments);
+  abVec2* polygon = (abVec2*)(store + 3 * (n + fine_count(pair)));
+  int corners = clean_polygon(patch, polygon);
+  law->polygon = polygon;
+  law->ncorner = corners, law->npoint = ab_quadrature_count(corners), law->filled = false;
+  for (int i = 0; i < corners; i++) law->x[i] = polygon[i].x, law->y[i] = polygon[i].y;
+  ab_polygon_moments(corners, polygon, &law->moments);
 }
 
 // The smaller of the two targets at the corners: 0 or 1 if one is everywhere, else 2.

@@ -240,7 +240,7 @@ static double solve_contact(Visit* visit, abPatchContact* c, Local* local) {
     sum += df[k] * (c->V[k] - start[k]);
   }
   push(island, c, df);
-  ab_patch_update_load(c, f[2], 1);
+  ab_patch_update_load(c, f, 1);
   return sqrt(fmax(0, sum) * local->norm[0]);
 }
 

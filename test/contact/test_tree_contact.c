@@ -72,6 +72,20 @@ static int add_servo(World* w, int joint, double kp, double kd) {
   return actuator;
 }
 
+// A stiff servo that holds the joint at zero with at most the given force.
+static void add_limited_servo(World* w, int joint, double most) {
+  abError error;
+  abActuatorDef def = ab_actuator_def();
+  def.joint = joint;
+  def.bias = AB_BIAS_AFFINE;
+  def.gainprm[0] = 1e5;
+  def.biasprm[1] = -1e5;
+  def.biasprm[2] = -1e3;
+  def.force_limited = true;
+  def.force_range[0] = -most, def.force_range[1] = most;
+  if (ab_scene_add_actuator(w->scene, &def, &error) < 0) fail_msg("%s", error.message);
+}
+
 typedef enum Freedom { FREE, SLIDES_BALL, SLIDES_HINGES } Freedom;
 
 // A box that is free in one way or another.
@@ -455,6 +469,76 @@ static void fingers_of_one_hand_press_on_each_other(void** state) {
   }
 }
 
+// --- joints that stop or stick
+
+// A weightless platform on a vertical slide; the joint as `def` says.
+static int add_platform(World* w, abJointDef def) {
+  abError error;
+  abBodyDef body = ab_body_def();
+  body.pose = at(0, 0, 0.5);
+  body.gravity = false;
+  def.body = ab_scene_add_body(w->scene, &body, &error);
+  def.type = AB_JOINT_SLIDE;
+  def.axis = v3(0, 0, 1);
+  add_box(w, def.body, v3(0.1, 0.1, 0.01), 0.2, at(0, 0, 0));
+  if (ab_scene_add_joint(w->scene, &def, &error) < 0) fail_msg("%s", error.message);
+  return def.body;
+}
+
+// Without its own weight the platform presses on its stop only when something presses on it.
+static void end_stop_carries_what_falls_on_the_joint(void** state) {
+  (void)state;
+  for (int m = 0; m <= POINT_PGS; m++) {
+    World w = world_begin(1e-3, false);
+    abJointDef def = ab_joint_def();
+    def.limited = true;
+    def.range[0] = 0, def.range[1] = 0.1;
+    int platform = add_platform(&w, def);
+    int box = world_add_box(&w, v3(0.05, 0.05, 0.05), 1, at(0, 0, 0.58));
+    world_start(&w, models[m]);
+    world_run(&w, 1.5);
+    double force = 0;
+    for (int n = 0; n < 100; n++) {
+      step(&w);
+      force += world_force_on(&w, box).z / 100;
+    }
+    check_near(force, g, 1e-3 * g);
+    check_near(w.data->com[platform].z, 0.5, 1e-4);
+    world_free(&w);
+  }
+}
+
+// A joint that can hold 5 N, by dry friction or by a stiff servo with that range, gives way under
+// 9.8 N as if nothing but 5 N held it; a box that falls on it does not set it moving faster than
+// the fall.
+static void joint_gives_way_beyond_the_force_it_can_hold(void** state) {
+  (void)state;
+  for (int m = 0; m <= POINT_PGS; m++)
+    for (int k = 0; k < 6; k++) {
+      bool servo = k % 2 == 1, heavy = k / 2 > 0;
+      double mass = heavy ? 1 : 0.3, drop = k / 2 == 2 ? 0.05 : 0;
+      World w = world_begin(1e-3, false);
+      abJointDef def = ab_joint_def();
+      if (!servo) def.frictionloss = 5;
+      int platform = add_platform(&w, def);
+      if (servo) add_limited_servo(&w, 0, 5);
+      world_add_box(&w, v3(0.05, 0.05, 0.05), mass, at(0, 0, 0.56 + drop));
+      world_start(&w, models[m]);
+      double energy = world_energy(&w);
+      for (int n = 0; n < 200; n++) {
+        step(&w);
+        // what the recovery of depth lifts is far less
+        check_below(world_energy(&w) - energy, 1e-4 * mass * g * 0.1);
+      }
+      double v = w.data->twist[platform].lin.z;
+      world_run(&w, 0.1);
+      double a = (w.data->twist[platform].lin.z - v) / 0.1;
+      check_near(a, heavy ? -(mass * g - 5) / (mass + 0.2) : 0, 1e-3 * g);
+      if (!heavy) check_near(w.data->com[platform].z, 0.5, 1e-4);
+      world_free(&w);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(jointed_box_falls_rests_and_slides_as_the_free_one),
@@ -464,6 +548,8 @@ int main(void) {
       cmocka_unit_test(chain_lies_on_the_floor),
       cmocka_unit_test(gripper_holds_a_box_without_creep),
       cmocka_unit_test(gripper_cannot_hold_a_slippery_box),
+      cmocka_unit_test(end_stop_carries_what_falls_on_the_joint),
+      cmocka_unit_test(joint_gives_way_beyond_the_force_it_can_hold),
       cmocka_unit_test(floating_tree_and_free_body_keep_their_momentum),
       cmocka_unit_test(floor_gives_a_falling_tree_the_momentum_it_gains),
       cmocka_unit_test(fingers_of_one_hand_press_on_each_other),

@@ -10,7 +10,7 @@ static void stop(const abError* error) {
 }
 
 PatchWorld patch_world(double h, double mu) {
-  PatchWorld w = {.scene = ab_scene_create()};
+  PatchWorld w = {.scene = ab_scene_create(), .mu = mu > 0 ? mu : 0};
   abSceneOption* o = ab_scene_option(w.scene);
   o->gravity = v3(0, 0, -9.8);
   o->timestep = h;
@@ -38,7 +38,7 @@ int patch_box(PatchWorld* w, const PatchBox* box) {
   if (ab_scene_add_joint(w->scene, &j, &error) < 0) stop(&error);
   abGeomDef g = ab_geom_def();
   g.body = body, g.type = AB_BOX, g.size = box->half, g.mass = box->mass;
-  g.friction[0] = box->mu > 0 ? box->mu : 0;
+  g.friction[0] = box->mu > 0 ? box->mu : w->mu;
   if (box->mu_static > 0) g.mu_static = box->mu_static;
   g.restitution = box->restitution;
   if (ab_scene_add_geom(w->scene, &g, &error) < 0) stop(&error);

@@ -10,6 +10,7 @@ typedef struct PatchWorld {
   abScene* scene;
   abModel* model;
   abData* data;
+  double mu;  // of bodies that name none
 } PatchWorld;
 
 typedef struct PatchBox {
