@@ -95,16 +95,20 @@ static void apply_impulses(abData* data, const abPairSolution* solution, double*
   }
 }
 
-static abStatus solve_contact(const abModel* model, abData* data, double* v,
-                              const abTwist** twist_end) {
+// What the model remembers of its pairs, put aside (or, `back`, restored) in case it has to solve
+// again.
+static void keep_memory(const abData* data, size_t bytes, char* kept, bool back) {
+  for (int i = 0; i < data->npair && bytes > 0; i++)
+    memcpy(back ? data->pair[i].memory : kept + (size_t)i * bytes,
+           back ? kept + (size_t)i * bytes : data->pair[i].memory, bytes);
+}
+
+static abStatus solve_once(const abModel* model, abData* data, abContactSolution* solution,
+                           double* v) {
   const abContactModel* contact = data->contact;
-  if (!contact) return AB_OK;
-  if (data->npair == 0 && !contact->moves_bodies) return AB_OK;
-  abContactSolution solution = {.pair = AB_TAKE(data->scratch, abPairSolution, data->npair),
-                                .twist_end = AB_TAKE(data->scratch, abTwist, model->nbody)};
   abContactBody* body = describe_bodies(model, data);
-  if (!solution.pair || !solution.twist_end || !body) return AB_ERROR_MEMORY;
-  memset(solution.pair, 0, sizeof(abPairSolution) * (size_t)data->npair);
+  if (!body) return AB_ERROR_MEMORY;
+  memset(solution->pair, 0, sizeof(abPairSolution) * (size_t)data->npair);
   abContactProblem problem = {.h = data->h,
                               .gravity = model->gravity,
                               .length = model->extent,
@@ -119,13 +123,50 @@ static abStatus solve_contact(const abModel* model, abData* data, double* v,
                               .scratch = data->scratch,
                               .pool = data->pool,
                               .cache = data->cache};
-  contact->solve(&problem, &solution);
+  int before = solution->iterations;
+  solution->iterations = 0;
+  contact->solve(&problem, solution);
+  solution->iterations += before;
+  if (solution->status == AB_STEP_BROKEN) return AB_ERROR_NUMERIC;
+  memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
+  apply_impulses(data, solution->pair, v);
+  return AB_OK;
+}
+
+static bool has_joints(const abModel* model) {
+  for (int i = 0; i < model->nmover; i++)
+    if (model->mover[i].jointed) return true;
+  return false;
+}
+
+// Contacts may push joints onto or off their limits, servos to the end of their force: then the
+// response was another one than assumed, and they are solved again. Two rounds are the rule.
+enum { MAX_ROUNDS = 8 };
+
+static abStatus solve_contact(const abModel* model, abData* data, double* v,
+                              const abTwist** twist_end) {
+  const abContactModel* contact = data->contact;
+  if (!contact) return AB_OK;
+  if (data->npair == 0 && !contact->moves_bodies) return AB_OK;
+  // Free bodies respond always alike; only joints may ask for another round.
+  size_t bytes = has_joints(model) ? contact->memory_bytes(data->param) : 0;
+  abContactSolution solution = {.pair = AB_TAKE(data->scratch, abPairSolution, data->npair),
+                                .twist_end = AB_TAKE(data->scratch, abTwist, model->nbody)};
+  char* kept = ab_arena_take(data->scratch, (size_t)data->npair * bytes);
+  if (!solution.pair || !solution.twist_end || !kept) return AB_ERROR_MEMORY;
+  keep_memory(data, bytes, kept, false);
+  abStatus status = solve_once(model, data, &solution, v);
+  for (int i = 1; status == AB_OK && i < MAX_ROUNDS && ab_free_motion_follow(model, data, v); i++) {
+    ab_response_update(model, data);
+    keep_memory(data, bytes, kept, true);
+    solution.residual = 0, solution.nregularised = 0, solution.status = AB_STEP_OK;
+    status = solve_once(model, data, &solution, v);
+  }
   data->stat.status = solution.status;
   data->stat.iterations = solution.iterations;
   data->stat.residual = solution.residual;
   data->stat.nregularised = solution.nregularised;
-  if (solution.status == AB_STEP_BROKEN) return AB_ERROR_NUMERIC;
-  apply_impulses(data, solution.pair, v);
+  if (status != AB_OK) return status;
   if (contact->moves_bodies) *twist_end = solution.twist_end;
   return ab_report_contacts(data, solution.pair);
 }

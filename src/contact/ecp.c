@@ -28,6 +28,13 @@
 // distance of the patch from its centroid (ecp_patch.c). (5) Static friction may exceed kinetic.
 // Restitution is 0, as theirs: the model is inelastic.
 //
+// What is conserved: linear momentum to rounding. Energy changes by the work of load and friction,
+// by what implicit Euler loses, and by p_n v_n: with the geometry taken at the end of the step, a
+// body that pivots about its contact point is lifted by the difference of arc and chord, v_n = O(h
+// w^2 R / 2). That last term, first order in h, is the only way energy can grow without applied
+// work (with gyro = 1); it belongs to the paper's equations. Their arm r = a - q+ likewise makes
+// the angular momentum of two bodies differ by h (v1 - v2) x P a step.
+//
 // A hull stands for its body exactly where the other body bears all corners of what touches with
 // a plane or a face. Elsewhere the contact may be in a hole that the hull spans: the step then
 // counts it in `nregularised`.

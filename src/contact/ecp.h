@@ -107,6 +107,7 @@ typedef struct abEcpSystem {
   bool exact_momentum;           // variant D
   double *F, *J, *step, *trial;  // n, n*n, n, n
   int* pivot;                    // 4 n
+  double proximal;               // see hold_back in ecp_newton.c
   double speed;                  // change of velocity that the residual is compared with
   int iterations;                // Newton iterations so far, over all modes tried
   int modes;                     // modes tried so far

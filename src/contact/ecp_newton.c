@@ -201,6 +201,18 @@ static void friction_rows(const abEcpSystem* s, abEcpContact* c, abEcpKinematics
   }
 }
 
+// Proximal terms: a little compliance between each constraint and the impulse that answers it,
+// about the present iterate. F is unchanged, and so is what solves it; but of the many ways to
+// share a load between contacts in excess, a step takes one near the present one, in which none
+// pulls.
+static void hold_back(const abEcpSystem* s, const abEcpContact* c) {
+  int n = s->n, off = c->offset, row = off + c->neq;
+  double soft = s->proximal / ab_ecp_reduced_mass(c);
+  s->J[off * n + off] += soft;
+  for (int e = 1; e < c->neq; e++) s->J[(off + e) * n + off + 3 + e] += soft * fabs(c->pn);
+  for (int j = 0; j < 3 && c->stick; j++) s->J[(row + j) * n + off + 1 + j] += s->proximal;
+}
+
 // Fills F and J; returns the scaled residual.
 static double assemble(abEcpSystem* s) {
   int n = s->n;
@@ -227,6 +239,7 @@ static double assemble(abEcpSystem* s) {
       for (int j = 0; j < q.n; j++) s->J[(c->offset + e) * n + q.to[j]] = k.Jg[e][q.from[j]];
     }
     friction_rows(s, c, &k, &q);
+    if (s->proximal > 0) hold_back(s, c);
     speed = fmax(speed, fabs(c->pn) / ab_ecp_reduced_mass(c));
   }
   s->speed = speed;
@@ -327,6 +340,7 @@ static double step_limit(const abEcpSystem* s, const double* dx) {
 }
 
 abEcpNewton ab_ecp_newton(abEcpSystem* s, int max_iterations, bool damped) {
+  s->proximal = 0;
   double residual = assemble(s);
   for (int it = 0;; it++) {
     // Quadratic convergence: one that has come this far has nothing left but rounding.
@@ -334,8 +348,13 @@ abEcpNewton ab_ecp_newton(abEcpSystem* s, int max_iterations, bool damped) {
     if (it >= max_iterations || !isfinite(residual)) return AB_ECP_STALLED;
     s->iterations++;
     int rank = eliminate(s->n, s->J, s->F, s->pivot, s->step);
-    // one contact alone is never in excess: its mode contradicts itself
-    if (rank < s->n && s->ncontact <= 1) return AB_ECP_SINGULAR;
+    if (rank < s->n) {
+      // one contact alone is never in excess: its mode contradicts itself
+      if (s->ncontact <= 1) return AB_ECP_SINGULAR;
+      s->proximal = 1e-6;  // of the bodies' own compliance 1 / m
+      assemble(s);
+      eliminate(s->n, s->J, s->F, s->pivot, s->step);
+    }
     read_unknowns(s, s->trial);
     double alpha = step_limit(s, s->step), last = residual;
     for (int halving = 0;; halving++) {

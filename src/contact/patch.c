@@ -1,4 +1,60 @@
-// The model `patch`.
+// The model `patch`: a unilateral spring, damper and Coulomb friction spread over the contact area,
+// taken implicitly; one convex problem per step and island.
+//
+// Where it comes from. Hasegawa & Sato (2004) spread a penalty spring, damper and friction over the
+// overlap's projection; Wakisaka & Sugihara (2017) ask for velocities over the same area instead of
+// forces; Zhang, Wakisaka & Sugihara solve patch by patch. Here the forces are Hasegawa's, the step
+// is implicit, so that they can be as stiff as wanted, and the unknowns are velocities.
+//
+// Symbols. A patch has the plane coordinates r = (x, y) about its centre, area S, normal n from
+// body 2 to body 1, thickness h(r) = h0 + hx x + hy y. V = (V_1, V_2, V_n, W_1, W_2, W_n) is the
+// relative twist of body 1 against body 2 at the centre at the END of the step, in the axes (t1,
+// t2, n); u(r) = V_n + W_1 y - W_2 x its normal, s(r) = (V_1 - W_n y, V_2 + W_n x) its tangential
+// velocity at r. dt is the step (`h` in the code), M the inertia of all movers, v their velocities,
+// J v = V.
+//
+//   minimise over v   1/2 (v - v_free)^T M (v - v_free) + sum over patches and points q of
+//                     w_q [ (W/2) max(0, v*_q - u_q)^2 + Huber(|s_q + k b_q|; limit mu sigma_q) ]
+//
+// Minus the gradient of a patch's part is its impulse: pressure impulse sigma_q = W max(0, v*_q -
+// u_q) and friction -mu sigma_q (s_q + k b_q) / max(|s_q + k b_q|, s_y), s_y = mu N / (W_t S).
+//
+// 1 Points and weights: quadrature.c. Integrals have closed forms while the whole patch presses and
+//   sticks, which at rest it does: patch_law.c.
+// 2 Target v*_q = min( k (h_q - delta), (h_q - delta) / dt ): depth beyond the slop delta is taken
+//   back at the rate k = recovery / dt, but not by more than a quarter of the slop per step; a
+//   patch less deep may close until it has the slop's depth. delta = slop g dt^2, so that a patch
+//   at rest stays whole, but at most a hundredth of the thinner body. With restitution e, v*_q is e
+//   times the approach, lowered so that no energy is gained (patch_setup.c).
+// 3 Stiffness in the kinetic metric: W = stiffness m / S with m the effective mass along n, times
+//   the load carried in units of m g dt where that is more than one. So nothing depends on units,
+//   and a patch that carries a thousand times its own bodies' weight gives way no more than one
+//   that carries itself: this is what lets a heavy body rest on a light one, and keeps towers
+//   straight. At rest a single body lies delta + g dt^2 / (recovery stiffness) deep.
+// 4 Sticking without creep: b(r) = r_b + theta_b n x r is a rigid displacement of the patch (the
+//   bristle), which takes up all relative motion, b += dt V, and carries the friction at rest.
+//   Under a load inside the limit surface V falls by the factor 1 - recovery every step, to zero.
+//   Where part of the patch is saturated the law is that of total deformation (Hencky): every load
+//   inside the limit surface has its b at V = 0. An incremental law, refitting b whenever some
+//   point slips, creeps. The bristle is bounded in length (AB_PATCH_BRISTLE), and in a patch that
+//   slides to where friction has just become full.
+// 5 The slope of friction is proportional to the pressure's distribution, so that all points
+// saturate
+//   together in translation. The distribution is that of the last step (in sliding patches: of this
+//   one), the load N that of this step: sticking friction then depends on V alone, and the passes
+//   that make N consistent have little to do.
+// 6 mu_static while the patch sticks, mu_kinetic from when more than half of its load moves faster
+//   than AB_PATCH_SLIDING s_y, until less than half does.
+//
+// Solving (patch_newton.c, patch_sweep.c). Islands are solved one by one, in parallel. Newton's
+// method with the block-sparse factorisation where that is cheap, block Gauss-Seidel where not or
+// where Newton has not converged. Impulses handed out always belong exactly to the velocities they
+// cause: action equals reaction to rounding, whatever is left as residual.
+//
+// Limits. The Coulomb bound is a fixed point (passes), not part of the convex problem; with strong
+// coupling of friction and pressure it may swing and then ends as UNCONVERGED. Friction is
+// isotropic (e_t, e_o are not used) and its torque follows from the area (e_r is not used). In
+// piles of hundreds of bodies most steps of the falling phase end UNCONVERGED.
 #include <math.h>
 #include <string.h>
 
@@ -155,8 +211,8 @@ static void solve(const abContactProblem* problem, abContactSolution* solution) 
 
 const abContactModel ab_model_patch = {
     .name = "patch",
-    .source = "own",
-    .summary = "implicit spring, damper and friction spread over the patch",
+    .source = "abut (after Hasegawa & Sato 2004, Wakisaka & Sugihara 2017)",
+    .summary = "implicit pressure and friction spread over the contact area, true sticking",
     .geometry = AB_GEOMETRY_VOLUME,
     .moves_bodies = false,
     .nparam = AB_PATCH_NPARAM,

@@ -29,9 +29,11 @@
 // the reaction g = (M + E) (v - v_b), which is linear in v and at a Newton point is the sum of the
 // bounds' impulses there, phi'(t) on the way needs no product with M.
 //
-// Contacts are solved with the branches fixed. If they push a bound off its middle branch (a finger
-// lifted off its end stop, a stuck joint pulled loose), ab_bounds_finish takes back the part of
-// the impulse beyond the range and lets the joint go with the rest of the tree following.
+// Contacts are solved with the branches fixed. If they push a bound off its branch (a finger lifted
+// off its end stop or pressed against it, a stuck joint pulled loose, a servo beyond its force),
+// ab_bounds_follow goes over to the branches of the velocities found and the contacts are solved
+// again (step.c). What is left when that does not settle, ab_bounds_finish takes back: the part of
+// an impulse beyond its range, with the tree following.
 #include <float.h>
 #include <string.h>
 
@@ -243,6 +245,22 @@ void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, d
   }
   if (smooth) correct_inertial(data, mover, v);
   report_actuators(data, mover, v);
+}
+
+// On fixed branches the free velocities solve a linear system K v = k. Changing branches changes K
+// and k by the bounds' terms only, so that the new solution is v + K^-1 (what the bounds give at v
+// on their new branches less what they gave on the old ones).
+bool ab_bounds_follow(abData* data, int mover, const double* v, double* v_free) {
+  abTrees* t = data->trees;
+  const abMover* m = &t->model->mover[mover];
+  sum_impulses(t, mover, v_free, t->reaction);
+  if (!update_branches(t, mover, v)) return false;
+  ab_tree_factor(t, mover);  // this renews the weights of stiff bounds, too
+  sum_impulses(t, mover, v_free, t->impulse);
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) t->impulse[i] -= t->reaction[i];
+  ab_tree_solve(t, mover, AB_LOAD_NONE, 0, t->impulse, t->change);
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v_free[i] += t->change[i];
+  return true;
 }
 
 // Impulses that take back what INSIDE bounds give beyond their range at v; false if none does.

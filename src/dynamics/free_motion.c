@@ -61,3 +61,10 @@ void ab_free_motion(const abModel* model, abData* data) {
       ab_bounds_solve(data, m, !rk4, rk4 ? data->trees->v_smooth : data->v, data->v_free);
   }
 }
+
+bool ab_free_motion_follow(const abModel* model, abData* data, const double* v) {
+  bool changed = false;
+  for (int m = 0; m < model->nmover; m++)
+    if (model->mover[m].jointed && ab_bounds_follow(data, m, v, data->v_free)) changed = true;
+  return changed;
+}

@@ -11,5 +11,9 @@ abStatus ab_trees_create(const abModel* model, struct abTrees** out);
 void ab_trees_free(struct abTrees* trees);
 // -> v_free, actuator_force and the factorised inertias in data->trees. Needs ab_kinematics.
 void ab_free_motion(const abModel* model, abData* data);
+// Joint limits, dry friction and force ranges are piecewise linear, and v_free and the factorised
+// inertias belong to one piece. If v, the velocities with contact, lie on another one, changes to
+// that and returns true: contacts must then be solved again.
+bool ab_free_motion_follow(const abModel* model, abData* data, const double* v);
 
 #endif

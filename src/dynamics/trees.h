@@ -164,6 +164,10 @@ void ab_bounds_begin(const abModel* model, abData* data, int mover);
 // v = base + dv by the bounds' impulses and, if smooth, by tau, loads and inertial wrenches over h.
 // Leaves the mover factored for the response.
 void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, double* v);
+// The branches of the bounds at v, the velocities with contact. Where they differ from the present
+// ones, changes to them: v_free and the factorised tree are those of the new branches. False if
+// they are the same.
+bool ab_bounds_follow(abData* data, int mover, const double* v, double* v_free);
 // After contact: takes back what a bound gave beyond its range, and the speed with which limits
 // return; move: the velocities with that speed, along which the coordinates are to move.
 void ab_bounds_finish(abData* data, int mover, double* v, double* move);

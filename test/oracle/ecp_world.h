@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "math/spatial.h"
 
-enum { ECPW_BODIES = 24, ECPW_PAIRS = 128, ECPW_FIXED = 8 };
+enum { ECPW_BODIES = 24, ECPW_PAIRS = 400, ECPW_FIXED = 8 };
 
 typedef struct EcpWorld {
   double h, gyro, gravity;
