@@ -185,6 +185,28 @@ static bool whole_number(const CliArgs* args, const char* name, double high, lon
   return true;
 }
 
+// What a scene says of its surfaces that the chosen contact model makes no use of, named once.
+static void warn_of_unused(const abModel* model, const abData* data) {
+  const char* name = data->contact ? data->contact->name : "none";
+  bool bounces = strcmp(name, "patch") == 0, ellipsoid = strcmp(name, "ecp") == 0;
+  const abGeom *rebound = NULL, *axes = NULL;
+  for (int i = model->ngeom - 1; i >= 0; i--) {
+    const abGeom* g = &model->geom[i];
+    if (g->restitution > 0) rebound = g;
+    if (g->e_r >= 0 || g->e_t != 1 || g->e_o != 1) axes = g;
+  }
+  if (rebound && !bounces)
+    fprintf(stderr,
+            "%s: warning: restitution (of geom '%s') is used by the contact model patch only, not "
+            "by %s\n",
+            model->file, rebound->name, name);
+  if (axes && !ellipsoid)
+    fprintf(stderr,
+            "%s: warning: e_t, e_o, e_r (of geom '%s') are used by the contact model ecp only, not "
+            "by %s\n",
+            model->file, axes->name, name);
+}
+
 abData* cli_simulation(const abModel* model, const CliArgs* args, const char* contact) {
   abError error = {0};
   abData* data = ab_data_create(model, &error);
@@ -198,7 +220,10 @@ abData* cli_simulation(const abModel* model, const CliArgs* args, const char* co
     cli_error(&error);
     good = false;
   }
-  if (good) return data;
+  if (good) {
+    warn_of_unused(model, data);
+    return data;
+  }
   ab_data_free(data);
   return NULL;
 }

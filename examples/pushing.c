@@ -46,8 +46,9 @@ int main(void) {
     if (i % 100) continue;
     const abContact* c = data->contacts;
     static const char* const mode[] = {"stick", "slip", "separating"};
-    printf("%6.2f %8.3f %8.3f %8.3f %8.3f  %s\n", data->time, data->com[box].x, data->com[box].y,
-           yaw, data->ncontact ? c->free_moment : 0, data->ncontact ? mode[c->mode] : "apart");
+    printf("%6.2f %8.3f %8.3f %8.2f %8.2f  %s\n", data->time, data->com[box].x, data->com[box].y,
+           yaw, data->ncontact ? fabs(c->free_moment) : 0,
+           data->ncontact ? mode[c->mode] : "apart");
   }
   ab_data_free(data);
   ab_model_free(model);

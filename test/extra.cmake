@@ -5,3 +5,7 @@ endif()
 foreach(file cli/tests.cmake web/tests.cmake collide/extra.cmake fuzz/tests.cmake)
   include(${CMAKE_CURRENT_SOURCE_DIR}/${file} OPTIONAL)
 endforeach()
+if(TARGET abut_cli AND ABUT_EXPERIMENTS AND NOT ABUT_SANITIZE)
+  # The papers' experiments in their short form: every claim must hold.
+  add_test(NAME paper COMMAND abut_cli paper --short --quiet --out ${CMAKE_BINARY_DIR}/paper)
+endif()

@@ -19,6 +19,7 @@
 #include "collide/gjk.h"
 #include "collide/intersect.h"
 #include "collide/patch.h"
+#include "collide/round.h"
 #include "collide/surface.h"
 #include "math/rotation.h"
 
@@ -179,12 +180,16 @@ static abStatus find_patch(const abModel* model, const abData* data, Record* r, 
   if (!A && !B) return AB_OK;
   double margin = margin_of(model, data, p);
   if (balls_apart(p, margin)) return AB_OK;
-  abOverlap overlap;
-  abStatus status = ab_overlap(A, p->pose1, B, p->pose2, scratch, &overlap);
-  if (status != AB_OK || !(overlap.contact || margin > 0)) return status;
   abPatchHint hint = {.A = A, .B = B, .pose_a = p->pose1, .pose_b = p->pose2};
   const abTrace* trace = data->memory ? ab_memory_find(data->memory, p->key) : NULL;
   if (trace) hint.normal = &trace->normal, hint.t1 = &trace->t1;
+  if (ab_round_patch(p, margin, &hint, r->polygon, &p->patch)) {
+    r->keep = p->patch.kind != AB_PATCH_NONE;
+    return AB_OK;
+  }
+  abOverlap overlap;
+  abStatus status = ab_overlap(A, p->pose1, B, p->pose2, scratch, &overlap);
+  if (status != AB_OK || !(overlap.contact || margin > 0)) return status;
   if (margin > 0) return near_patch(r, &hint, &overlap, margin, scratch);
   r->keep = true;
   return ab_patch_make(&overlap, &hint, scratch, r->room, r->polygon, &p->patch);

@@ -194,7 +194,9 @@ static void consider_curved(Ranking* r, const abEcpFeature f[2], abVec3 witness,
     r->best = fmax(r->best, sep);
     return;
   }
-  if (sep < r->best - 0.25) return;
+  // the tangent of a rim is only known once its contact point is
+  bool rim = f[0].kind == AB_ECP_RIM || f[1].kind == AB_ECP_RIM;
+  if (sep < r->best - 0.25 && !rim) return;
   double high =
       feature_height(&f[0], c->body[0], n, 1) + feature_height(&f[1], c->body[1], n, -1) - sep;
   add(r, (r->best - sep) + fmax(0, high) + beyond,

@@ -5,8 +5,9 @@
 // here through the bodies' support functions, which know nothing of modes. Friction is checked as
 // they write it, (9), with sigma = |w|:
 //     e_j^2 mu p_n v_j + p_j sigma = 0,  (mu p_n)^2 - sum (p_j/e_j)^2 >= 0,  sigma >= 0,
-// each divided by what makes it a number of order one: (9) by mu p_n e_j (|w| + speed), the cone by
-// (mu p_n)^2. Momentum is compared with the largest of load, contact impulse and 1e-6 m |v|.
+// each divided by what makes it a number of order one: with P the largest of load, contact impulse
+// and 1e-6 m |v| (over the island), (9) by e_j max(mu p_n, P) (|w| + P/m), the cone by P^2.
+// Momentum is compared with P of the body itself.
 #include <float.h>
 
 #include "contact/ecp.h"
@@ -62,7 +63,7 @@ static void check_friction(const abEcpSystem* s, const abEcpContact* c, const ab
   if (!c->stick) {
     for (int j = 0; j < 3; j++) {
       double row = c->e[j] * c->e[j] * limit * v[j] + p[j] * sigma;
-      double size = c->e[j] * (limit + 1e-6 * unit) * (sigma + s->speed) + DBL_MIN;
+      double size = c->e[j] * fmax(limit, unit) * (sigma + s->speed) + DBL_MIN;
       verdict->residual = fmax(verdict->residual, fabs(row) / size);
     }
     verdict->residual = fmax(verdict->residual, fabs(cone - limit * limit) / (unit * unit));

@@ -286,7 +286,7 @@ abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic)
     most = most < 12 ? most : 12 + (most - 12) * SMALL_ISLAND / island->ncontact;
   Work work = {.value = NULL};
   int pass = 0;
-  double blend = 1;
+  double blend = 1, disturbed = INFINITY;
   for (;;) {
     evaluate(island, false);
     island->residual = ab_patch_residual(island);
@@ -298,7 +298,9 @@ abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic)
       evaluate(island, false);
       island->residual = ab_patch_residual(island);
       if (island->residual <= (stalled ? loose : tolerance) || ++pass >= MOST_PASSES) break;
-      if (pass >= 12) blend = 0.5;  // it swings: go halfway
+      // It swings: go a shorter way.
+      if (pass >= 2 && island->residual > 0.5 * disturbed && blend > 0.3) blend *= 0.7;
+      disturbed = island->residual;
       enough = fmax(tolerance, 0.1 * island->residual);
       last = INFINITY;
     }
