@@ -8,6 +8,7 @@
 
 #include <abut/contact.h>
 #include <abut/data.h>
+#include <abut/inverse.h>
 #include <abut/model.h>
 #include <abut/overlap.h>
 #include <abut/record.h>
