@@ -30,8 +30,8 @@ run geometry geometry/bench_geometry
 run tumble dynamics/bench_tumble
 run chain dynamics/bench_chain --short
 run solvers solve/bench_solvers
-for program in "$build"/bench/{ecp,patch}/bench_*; do
-  [ -x "$program" ] && run "$(basename "$program" | sed 's/^bench_//')" "${program#"$build"/bench/}"
+for program in "$build"/bench/{,ecp/,patch/}bench_*; do
+  [ -f "$program" ] && [ -x "$program" ] && run "$(basename "$program" | sed 's/^bench_//')" "${program#"$build"/bench/}"
 done
 
 if /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then

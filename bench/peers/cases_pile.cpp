@@ -124,6 +124,66 @@ void pile(const EngineKind& kind, const Sink& sink) {
   }
 }
 
+// Steps of a settled pile alone: ms of the fastest of 15 after 10.
+double settled_step(const EngineKind& kind, int n, double* memory) {
+  Run run(kind, pile_settled(n), 1e9);
+  double best = INFINITY;
+  for (int k = 0; k < 25 && (run.seconds() < 12 || k < 13); k++) {
+    double start = wall_seconds();
+    run.step();
+    if (k >= 10) best = std::min(best, wall_seconds() - start);
+  }
+  *memory = run.engine->bytes() / n;
+  return 1e3 * best;
+}
+
+// Slope of log t over log n.
+double exponent(const std::vector<std::pair<double, double>>& point) {
+  double sx = 0, sy = 0, sxx = 0, sxy = 0, n = (double)point.size();
+  for (auto& p : point) {
+    double x = std::log(p.first), y = std::log(p.second);
+    sx += x, sy += y, sxx += x * x, sxy += x * y;
+  }
+  return (n * sxy - sx * sy) / (n * sxx - sx * sx);
+}
+
+void threads(const EngineKind& kind, const Sink& sink, int n) {
+  EngineKind two = kind;
+  two.name = "abut/patch-2t";
+  uint64_t hash[2];
+  double best[2];
+  for (int k = 0; k < 2; k++) {
+    Run run(k ? two : kind, pile_settled(n), 1e9);
+    best[k] = INFINITY;
+    for (int i = 0; i < 40 && (run.seconds() < 20 || i < 20); i++) {
+      double start = wall_seconds();
+      run.step();
+      best[k] = std::min(best[k], wall_seconds() - start);
+    }
+    run.engine.reset(two.create(run.scene, k ? two : kind).release());
+    for (int i = 0; i < 10; i++) run.engine->step();
+    hash[k] = run.engine->hash();
+  }
+  sink.put(with("speed-up by 2 threads", n), best[0] / best[1], 2);
+  sink.put(with("same hash with 2 threads", n), hash[0] == hash[1], 1);
+}
+
+void scaling(const EngineKind& kind, const Sink& sink) {
+  if (kind.largest < 5000) return;
+  std::vector<std::pair<double, double>> point;
+  for (int n : {100, 300, 1000, 2000, 5000}) {
+    double memory, ms = settled_step(kind, n, &memory);
+    sink.put(with("settled, ms per step", n), ms);
+    if (memory > 0) sink.put(with("memory per body [kB]", n), 1e-3 * memory);
+    point.push_back({n, ms});
+  }
+  sink.put("exponent of time over n = 100 to 5000", exponent(point), 1);
+  if (kind.name == "abut/patch") {
+    threads(kind, sink, 300);
+    threads(kind, sink, 1000);
+  }
+}
+
 }  // namespace
 
 const std::vector<int> pile_sizes = {10, 30, 100, 300, 1000};
@@ -136,6 +196,11 @@ const std::vector<Case> pile_cases = {
      "25 steps. "
      "A dash: left out as too slow, or not relaxed within its limit of time.",
      pile, 120, true},
+    {'S', "growth with the number of bodies, and threads",
+     "Settled piles as in E; above 1000 boxes, piles of 1000 side by side. Fastest of 15 steps "
+     "after 10. "
+     "Threads: wall time of a step, state hashes after ten steps.",
+     scaling, 400, true},
 };
 
 }  // namespace bench

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -133,9 +134,11 @@ Table run_case(const Case& c, const std::vector<EngineKind>& kinds, size_t width
   return table;
 }
 
+int width(const EngineKind& k) { return std::max(11, (int)k.name.size()); }
+
 void print_table(const Case& c, const Table& t, const std::vector<EngineKind>& kinds) {
   printf("\n%c. %s\n%s\n\n%-44s %10s", c.letter, c.title, c.note, "", "reference");
-  for (const EngineKind& k : kinds) printf(" %14s", k.name.c_str());
+  for (const EngineKind& k : kinds) printf(" %*s", width(k), k.name.c_str());
   printf("\n");
   for (const std::string& m : t.metric) {
     printf("%-44s", m.c_str());
@@ -148,9 +151,9 @@ void print_table(const Case& c, const Table& t, const std::vector<EngineKind>& k
       auto e = t.value.find(k.name);
       bool has = e != t.value.end() && e->second.count(m) && !std::isnan(e->second.at(m));
       if (has)
-        printf(" %14.5g", e->second.at(m));
+        printf(" %*.5g", width(k), e->second.at(m));
       else
-        printf(" %14s", "-");
+        printf(" %*s", width(k), "-");
     }
     printf("\n");
   }
@@ -274,7 +277,7 @@ int run(int argc, char** argv) {
       if (o.cases.empty() || o.cases.find(c.letter) != std::string::npos) cases.push_back(c);
   std::vector<std::string> work;
   for (const Case& c : cases) {
-    if (c.letter == 'E') prepare_piles();
+    if (c.letter == 'E' || c.letter == 'S') prepare_piles();
     Table t = run_case(c, kinds, c.timed ? 1 : 2);
     print_table(c, t, kinds);
     write_csv(c, t, kinds, o.out);

@@ -177,8 +177,9 @@ typedef struct abContactModel {
   const char* source;   // the paper
   const char* summary;  // one line
   abGeometryKind geometry;
-  // Pairs that do not overlap but are nearer than margin |g| h^2 get a patch, too, with a negative thickness
-  // (AB_GEOMETRY_VOLUME only): what would fall that far in a step or two is caught before it arrives.
+  // Pairs that do not overlap but are nearer than margin |g| h^2 get a patch, too, with a negative
+  // thickness (AB_GEOMETRY_VOLUME only): what would fall that far in a step or two is caught before
+  // it arrives.
   double margin;
   // The model answers with end-of-step twists of free bodies and expects the step to move them by
   // x += h v, R <- Cay(h w) R. Others answer with impulses only.
