@@ -147,7 +147,7 @@ void add_abut(std::vector<EngineKind>& list) {
     const abContactModel* m = ab_contact_model(i);
     std::string name = m->name;
     // the penalty and projected models are the papers' own: kept out of the largest piles
-    int largest = i == 0 ? 100000 : name == "ecp" || name == "volume-qp" ? 30 : 300;
+    int largest = i == 0 ? 100000 : name == "ecp" || name == "volume-qp" ? 30 : 100;
     list.push_back({"abut/" + name, std::string(m->summary) + " (defaults)", create, largest});
   }
 }

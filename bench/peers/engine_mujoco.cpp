@@ -169,7 +169,7 @@ std::unique_ptr<Engine> create(const Scene& scene, const EngineKind& kind) {
 }  // namespace
 
 void add_mujoco(std::vector<EngineKind>& list) {
-  list.push_back({"mujoco/default", "MuJoCo 2.2.2, defaults", create, 300});
+  list.push_back({"mujoco/default", "MuJoCo 2.2.2, defaults", create, 100});
   list.push_back({"mujoco/best",
                   "elliptic cone, impratio 100, Newton 200 iterations to 1e-12, noslip 10, solref "
                   "(4h, 1), solimp (0.95, 0.99, 0.1 mm), implicit integrator (RK4 without contact)",
