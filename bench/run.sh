@@ -31,7 +31,14 @@ run tumble dynamics/bench_tumble
 run chain dynamics/bench_chain --short
 run solvers solve/bench_solvers
 for program in "$build"/bench/{,ecp/,patch/}bench_*; do
-  [ -f "$program" ] && [ -x "$program" ] && run "$(basename "$program" | sed 's/^bench_//')" "${program#"$build"/bench/}"
+  [ -f "$program" ] && [ -x "$program" ] || continue
+  name=$(basename "$program")
+  case $name in
+    bench_patch_pile) arguments="100 1" ;; # boxes, seconds
+    *) arguments= ;;
+  esac
+  # shellcheck disable=SC2086
+  run "${name#bench_}" "${program#"$build"/bench/}" $arguments
 done
 
 if /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then

@@ -120,7 +120,7 @@ void pile(const EngineKind& kind, const Sink& sink) {
   for (int n : pile_sizes) {
     if (n > kind.largest) continue;
     falling(kind, sink, n, n > 300 ? 12 : 4);
-    at_rest(kind, sink, n, n > 300 ? 12 : 5);
+    at_rest(kind, sink, n, n > 300 ? 25 : n > 100 ? 10 : 5);
   }
 }
 

@@ -76,7 +76,7 @@ Job start(const Case& c, const EngineKind& kind) {
 
 void take(Table& table, char letter, const Job& job, int status) {
   std::istringstream lines(job.text);
-  std::string line;
+  std::string line, previous;
   while (std::getline(lines, line)) {
     std::vector<std::string> field;
     std::istringstream fields(line);
@@ -89,7 +89,14 @@ void take(Table& table, char letter, const Job& job, int status) {
       continue;
     }
     const std::string& m = field[1];
-    if (!table.reference.count(m)) table.metric.push_back(m);
+    // a row that only this engine has stands behind the row it gave before
+    auto place = std::find(table.metric.begin(), table.metric.end(), m);
+    if (place == table.metric.end()) {
+      auto behind = std::find(table.metric.begin(), table.metric.end(), previous);
+      place = behind == table.metric.end() ? behind : behind + 1;
+      table.metric.insert(place, m);
+    }
+    previous = m;
     table.reference[m] = atof(field[3].c_str());
     table.value[job.kind->name][m] = atof(field[2].c_str());
   }
