@@ -74,7 +74,7 @@ static const abParam params[AB_PATCH_NPARAM] = {
     [AB_PATCH_SLOP] = {"slop", 4, "g h^2",
                        "depth at rest (at most a hundredth of the thinner body)"},
     [AB_PATCH_ITERATIONS] = {"iterations", 60, "1", "most Newton steps"},
-    [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 2e6, "flop",
+    [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 2e7, "flop",
                                "largest factorisation; beyond it islands are solved by sweeps"},
     [AB_PATCH_SWEEPS] = {"sweeps", 8, "1", "most sweeps over an island that is not factorised"},
     [AB_PATCH_SWEEP_TOLERANCE] = {"sweep_tolerance", 1e-4, "g h",
@@ -214,6 +214,7 @@ const abContactModel ab_model_patch = {
     .source = "abut (after Hasegawa & Sato 2004, Wakisaka & Sugihara 2017)",
     .summary = "implicit pressure and friction spread over the contact area, true sticking",
     .geometry = AB_GEOMETRY_VOLUME,
+    .margin = 4,  // the rest depth: what touches is seen before it has fallen that far
     .moves_bodies = false,
     .nparam = AB_PATCH_NPARAM,
     .param = params,

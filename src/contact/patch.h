@@ -33,7 +33,7 @@ enum {
 // A pair this many steps old has arrived. Until then the body still falls on its rest depth, its
 // load says nothing, and what it slides is judged by static friction: the normal impulse that stops
 // the fall can stop the sliding that came with it.
-#define AB_PATCH_NEW 8
+#define AB_PATCH_NEW 24
 
 // Local 6-vectors are (t1, t2, normal) components: velocity at the patch's centre and angular
 // velocity; likewise impulses and moments about the centre.

@@ -102,6 +102,10 @@ void ab_volume_prepare(const abContactProblem* problem, const abPair* pair,
   c->slack = option->r_normal * c->nvert / c->mass;
 }
 
+// Residual of the cone test, relative to the force: an order above the simplex method's own
+// default.
+static const double CONE_TOLERANCE = 1e-8;
+
 // --- the friction cone
 // ------------------------------------------------------------------------------------
 
@@ -148,15 +152,26 @@ static bool surely_in_cone(const abVolumeContact* c, const double f[6], double m
   return true;
 }
 
+// A necessary test that costs as little: the resultant of forces inside cones is inside the cone,
+// the centre of pressure inside the polygon.
+static bool surely_outside(const abVolumeContact* c, const double f[6], double mu) {
+  double slack = 1 + CONE_TOLERANCE;
+  if (f[0] * f[0] + f[1] * f[1] > mu * mu * f[2] * f[2] * slack * slack) return true;
+  abVec2 cop = v2(-f[4] / f[2], f[3] / f[2]);
+  for (int l = 0; l < c->nvert; l++) {
+    abVec2 a = c->vert[l], b = c->vert[(l + 1) % c->nvert];
+    // Vertices are in units of the patch's size, so the cross product is a distance times a length
+    // of order one.
+    if (v2_cross(v2_sub(b, a), v2_sub(cop, a)) < -CONE_TOLERANCE) return true;
+  }
+  return false;
+}
+
 // K_l^T (n + mu e): force (mu e, 1) at (x, y, 0).
 static void generator(abVec2 r, double mu, abVec2 e, double a[6]) {
   a[0] = mu * e.x, a[1] = mu * e.y, a[2] = 1;
   a[3] = r.y, a[4] = -r.x, a[5] = mu * (r.x * e.y - r.y * e.x);
 }
-
-// Residual of the cone test, relative to the force: an order above the simplex method's own
-// default.
-static const double CONE_TOLERANCE = 1e-8;
 
 bool ab_volume_in_cone(const abVolumeContact* c, const double f[6], double mu, int npyramid,
                        double scale, abArena* scratch) {
@@ -165,6 +180,7 @@ bool ab_volume_in_cone(const abVolumeContact* c, const double f[6], double mu, i
   if (norm2 <= CONE_TOLERANCE * CONE_TOLERANCE * scale * scale) return true;
   if (f[2] <= 0) return false;
   if (surely_in_cone(c, f, mu, npyramid)) return true;
+  if (surely_outside(c, f, mu)) return false;
   abArenaMark mark = ab_arena_mark(scratch);
   int n = c->nvert * npyramid;
   double* a = AB_TAKE(scratch, double, 6 * n);
