@@ -6,6 +6,8 @@ foreach(file cli/tests.cmake web/tests.cmake collide/extra.cmake fuzz/tests.cmak
   include(${CMAKE_CURRENT_SOURCE_DIR}/${file} OPTIONAL)
 endforeach()
 if(TARGET abut_cli AND ABUT_EXPERIMENTS AND NOT ABUT_SANITIZE)
-  # The papers' experiments in their short form: every claim must hold.
-  add_test(NAME paper COMMAND abut_cli paper --short --quiet --out ${CMAKE_BINARY_DIR}/paper)
+  # The papers' experiments in their short form, but for those that claim a time: tests never do.
+  add_test(NAME paper COMMAND abut_cli paper --short --quiet --out ${CMAKE_BINARY_DIR}/paper
+    wakisaka-1 wakisaka-2 zhang-heap zhang-drop hasegawa-2 hasegawa-3 hasegawa-top hasegawa-insect hasegawa-gears
+    xie-cube-slide xie-cylinder-roll xie-cube-topple xie-manipulation xie-desk xie-t-bar)
 endif()
