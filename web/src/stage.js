@@ -221,7 +221,7 @@ export class Stage {
     sun.position.copy(this.center).add(new THREE.Vector3(-1.15, -0.35, 1.9).multiplyScalar(1.6 * s));
     sun.target.position.copy(this.center);
     sun.castShadow = true;
-    sun.shadow.mapSize.setScalar(2048);
+    sun.shadow.mapSize.setScalar(this.software ? 512 : 2048);
     Object.assign(sun.shadow.camera, { left: -1.7 * s, right: 1.7 * s, top: 1.7 * s, bottom: -1.7 * s, near: 0.1 * s, far: 9 * s });
     sun.shadow.normalBias = 0.004 * s;
     sun.shadow.bias = -0.0004;
@@ -270,7 +270,7 @@ export class Stage {
   // Fewer pixels while things move, where the machine draws slowly; all of them when they rest.
   adapt(milliseconds) {
     this.average = 0.7 * (this.average ?? milliseconds) + 0.3 * milliseconds;
-    if (this.average > 40) this.moving = Math.max(0.4, (this.moving ?? this.full) * 0.75);
+    if (this.average > 40) this.moving = Math.max(0.3, (this.moving ?? this.full) * 0.75);
     else if (this.average < 14) this.moving = Math.min(this.full, (this.moving ?? this.full) * 1.15);
     else return;
     this.average = undefined;
@@ -306,7 +306,9 @@ export class Stage {
       for (const { k, body, local } of geoms) mesh.setMatrixAt(k, m.multiplyMatrices(this.bodies[body].matrix, local));
       mesh.instanceMatrix.needsUpdate = true;
     }
-    this.renderer.shadowMap.needsUpdate = true;
+    // Without a graphics card, shadows follow at every fourth picture while things move.
+    this.pictures = (this.pictures ?? 0) + 1;
+    this.renderer.shadowMap.needsUpdate = !this.software || this.ratio === this.full || this.pictures % 4 === 0;
   }
 
   // Per body, the displacement from the start of the step that ended with frame f to what is shown.
