@@ -23,6 +23,7 @@ run() {
   echo
 }
 
+bench/peers/python.sh "$out/venv"
 run peers peers/bench_peers --out "$out" "$@"
 run distance peers/bench_distance
 run broadphase peers/bench_broadphase

@@ -57,7 +57,9 @@ int main(void) {
   printf("  MuJoCo   not installed\n");
 #endif
 #ifdef ABUT_HAVE_BULLET
-  row("Bullet", "default (single precision)", tumble_bullet());
+  row("Bullet",
+      tumble_bullet_is_double() ? "default (double precision)" : "default (single precision)",
+      tumble_bullet());
 #else
   printf("  Bullet   not installed\n");
 #endif

@@ -4,6 +4,7 @@
 #define ABUT_BENCH_TUMBLE_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,6 +44,7 @@ static inline void tumble_measure(TumbleMeter* m, const double w[3], const doubl
 // integrator: MuJoCo's name for it
 Tumble tumble_mujoco(const char* integrator);
 Tumble tumble_bullet(void);
+bool tumble_bullet_is_double(void);  // precision of the build that is linked
 Tumble tumble_ode(void);
 Tumble tumble_dart(void);
 

@@ -2,6 +2,8 @@
 
 #include "tumble.h"
 
+bool tumble_bullet_is_double(void) { return sizeof(btScalar) == sizeof(double); }
+
 Tumble tumble_bullet(void) {
   btDefaultCollisionConfiguration configuration;
   btCollisionDispatcher dispatcher(&configuration);

@@ -182,8 +182,9 @@ struct Loaded {
   double moved, speed, seconds, time;
 };
 
-// Settles for 0.2 s, then 0.5 s under the load; how far it went.
-Loaded load_cube(const EngineKind& kind, double h, double F, double T, double duration) {
+// Settles for 0.2 s, then stands under the load; how far it went. Ends when it has gone `enough`.
+Loaded load_cube(const EngineKind& kind, double h, double F, double T, double duration,
+                 double enough = INFINITY) {
   Scene scene;
   scene.h = h;
   scene.add_floor();
@@ -192,28 +193,35 @@ Loaded load_cube(const EngineKind& kind, double h, double F, double T, double du
   run.advance(0.2);
   abVec3 start = run.pose(cube).p;
   double yaw = run.yaw(cube);
-  run.engine->apply(cube, {{F, 0, 0}, {0, -0.05 * F, T}});
-  run.advance(duration / 2);
-  abVec3 half = run.pose(cube).p;
-  double half_yaw = run.yaw(cube);
-  run.advance(duration / 2);
-  abVec3 p = run.pose(cube).p;
   auto shift = [](abVec3 a, abVec3 b, double turn) {
     double d = std::hypot(a.x - b.x, a.y - b.y) + 0.05 * std::fabs(turn);
     return std::isfinite(d) ? d : 1e9;
   };
+  run.engine->apply(cube, {{F, 0, 0}, {0, -0.05 * F, T}});
+  double middle = run.time + duration / 2 - h / 2;
+  while (run.time < middle && shift(run.pose(cube).p, start, run.yaw(cube) - yaw) < enough &&
+         run.step())
+    ;
+  abVec3 half = run.pose(cube).p;
+  double half_yaw = run.yaw(cube);
+  double end = run.time + duration / 2 - h / 2;
+  while (run.time < end && shift(run.pose(cube).p, start, run.yaw(cube) - yaw) < enough &&
+         run.step())
+    ;
+  abVec3 p = run.pose(cube).p;
   return {shift(p, start, run.yaw(cube) - yaw),
           shift(p, half, run.yaw(cube) - half_yaw) / (duration / 2), run.seconds(), run.time};
 }
 
 // The multiple of the load at which it goes: an excess of 0.1 % moves the cube by 0.6 mm in 0.5 s.
 double breakaway(const EngineKind& kind, double h, double F, double T, Loaded& sum) {
+  const double went = 0.6e-3;
   double low = 0, high = 3;
   for (int k = 0; k < 13; k++) {
     double s = (low + high) / 2;
-    Loaded l = load_cube(kind, h, s * F, s * T, 0.5);
+    Loaded l = load_cube(kind, h, s * F, s * T, 0.5, went);
     sum.seconds += l.seconds, sum.time += l.time;
-    (l.moved > 0.6e-3 ? high : low) = s;
+    (l.moved > went ? high : low) = s;
   }
   return (low + high) / 2;
 }

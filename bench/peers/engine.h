@@ -1,6 +1,7 @@
 // One interface to all engines of the side-by-side benchmark: a scene of rigid bodies with one pair
 // of friction coefficients, stepped, pushed and read. An adapter per engine translates; nothing is
-// measured inside an engine, so that every number of a table is obtained in the same way for all.
+// measured inside an engine (but the time of one in another process), so that every number of a
+// table is obtained in the same way for all.
 #ifndef ABUT_BENCH_ENGINE_H
 #define ABUT_BENCH_ENGINE_H
 
@@ -60,6 +61,11 @@ class Engine {
   virtual long unconverged() { return -1; }  // steps the engine itself calls unsolved, if it tells
   virtual uint64_t hash() { return 0; }
   virtual double bytes() { return 0; }  // memory it holds, if it tells
+  // Time of its own steps so far, from an engine that runs in another process.
+  virtual bool own_clock(double* processor, double* wall) {
+    (void)processor, (void)wall;
+    return false;
+  }
 };
 
 struct EngineKind {
@@ -75,6 +81,8 @@ void add_mujoco(std::vector<EngineKind>& list);
 void add_bullet(std::vector<EngineKind>& list);
 void add_ode(std::vector<EngineKind>& list);
 void add_dart(std::vector<EngineKind>& list);
+void add_simbody(std::vector<EngineKind>& list);
+void add_python(std::vector<EngineKind>& list);
 
 }  // namespace bench
 

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,7 +58,7 @@ struct Job {
 
 Job start(const Case& c, const EngineKind& kind) {
   int ends[2];
-  if (pipe(ends) != 0) abort();
+  if (pipe2(ends, O_CLOEXEC) != 0) abort();
   fflush(stdout);
   fflush(stderr);
   pid_t pid = fork();
@@ -195,7 +196,7 @@ void write_csv(const Case& c, const Table& t, const std::vector<EngineKind>& kin
   fclose(f);
 }
 
-std::vector<EngineKind> all_engines() {
+std::vector<EngineKind> find_engines() {
   std::vector<EngineKind> list;
   add_abut(list);
 #ifdef ABUT_HAVE_MUJOCO
@@ -210,6 +211,15 @@ std::vector<EngineKind> all_engines() {
 #ifdef ABUT_HAVE_DART
   add_dart(list);
 #endif
+#ifdef ABUT_HAVE_SIMBODY
+  add_simbody(list);
+#endif
+  add_python(list);
+  return list;
+}
+
+const std::vector<EngineKind>& all_engines() {
+  static const std::vector<EngineKind> list = find_engines();
   return list;
 }
 
@@ -245,11 +255,19 @@ Options parse(int argc, char** argv) {
   return o;
 }
 
+// The folder of the results, with those above it.
+void make_folder(const std::string& path) {
+  for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    mkdir(path.substr(0, end).c_str(), 0777);  // what is wrong shows when the first file is written
+    if (end == std::string::npos) return;
+  }
+}
+
 void name_engines(const std::vector<EngineKind>& kinds, const std::string& out) {
   std::string path = out + "/engines.csv";
   FILE* f = fopen(path.c_str(), "w");
   if (!f) {
-    fprintf(stderr, "cannot write %s: does the folder exist?\n", path.c_str());
+    fprintf(stderr, "cannot write %s\n", path.c_str());
     exit(1);
   }
   fprintf(f, "engine,setting\n");
@@ -262,7 +280,7 @@ void name_engines(const std::vector<EngineKind>& kinds, const std::string& out) 
 
 // Brought to rest by Bullet, which is fast, or by the default model where Bullet is missing.
 void prepare_piles() {
-  std::vector<EngineKind> list = all_engines();
+  const std::vector<EngineKind>& list = all_engines();
   const EngineKind* fast = &list[0];
   for (const EngineKind& k : list)
     if (k.name == "bullet/default") fast = &k;
@@ -277,6 +295,7 @@ int run(int argc, char** argv) {
   std::vector<EngineKind> kinds;
   for (const EngineKind& k : all_engines())
     if (chosen(k, o)) kinds.push_back(k);
+  make_folder(o.out);
   name_engines(kinds, o.out);
   std::vector<Case> cases;
   for (const auto* list : {&slide_cases, &rest_cases, &pile_cases})

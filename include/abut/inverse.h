@@ -25,11 +25,12 @@ typedef struct abInverseDef {
 } abInverseDef;
 
 typedef struct abInverseContact {
-  bool touching;              // false: the load alone explains the motion; the rest is zero
-  abVec3 point;               // the equivalent contact point
-  abWrench impulse;           // on the body, at `point`; the torque is along the normal
+  bool touching;     // false: the load alone explains the motion; the rest is zero
+  abVec3 point;      // where the line of action meets the plane: the equivalent contact point
+  abWrench impulse;  // on the body, at `point`; the torque is along the normal
   double p_n, p_t, p_o, p_r;  // the same in the frame (t, o, n), t the world's x made tangential
-  double slip[3];             // v_t, v_o, v_r of the body over the support at `point`
+  double slip[3];  // v_t, v_o, v_r of the body over the support at `point`; unless explicit_gyro,
+                   // at the mean arm of the step, where the impulse acted
 } abInverseContact;
 
 // AB_ERROR_ARGUMENT where a number makes no sense; AB_ERROR_NUMERIC where the impulse pulls or runs

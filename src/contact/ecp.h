@@ -71,6 +71,7 @@ typedef struct abEcpContact {
   abEcpShape shape[2];
   double mu_static, mu_kinetic;
   double e_t, e_o, e_r;  // e_r < 0: from the patch
+  bool mean_lever;       // the impulse acts at the mean arm of the step (ecp_lever.c)
   bool active;
   bool recalled;  // touched in the last step; its mode and impulses are the start
 
@@ -98,6 +99,13 @@ typedef struct abEcpKinematics {
   double g[3];
   double Jg[3][AB_ECP_COLUMNS], Ja[3][AB_ECP_COLUMNS], psi[3][AB_ECP_COLUMNS];
 } abEcpKinematics;
+
+// Arms about the two centres of mass, and their variations by column.
+typedef struct abEcpLevers {
+  abVec3 arm[2];    // of the impulse
+  abVec3 slide[2];  // of the velocity that friction opposes
+  abVec3 Jarm[2][AB_ECP_COLUMNS], Jslide[2][AB_ECP_COLUMNS];
+} abEcpLevers;
 
 // Bodies and contacts solved together. The arrays hold pointers, so that subsets are cheap.
 typedef struct abEcpSystem {
@@ -151,12 +159,21 @@ bool ab_ecp_mode_equal(abEcpMode a, abEcpMode b);
 // current mode at the present poses.
 void ab_ecp_patch(const abEcpContact* c, double* mean_distance, double* area);
 
+// --- ecp_lever.c
+// Variations for the columns from[0..n), which k holds by twist (velocity and spin), not by pose.
+void ab_ecp_levers(const abEcpContact* c, const abEcpKinematics* k, int n, const int* from,
+                   abEcpLevers* out);
+// The equivalent contact point: where the line of action of the impulse meets the contact plane.
+abVec3 ab_ecp_point(const abEcpContact* c, const abEcpKinematics* k);
+
 // --- ecp_newton.c
 typedef enum abEcpNewton { AB_ECP_SOLVED, AB_ECP_STALLED, AB_ECP_SINGULAR } abEcpNewton;
 void ab_ecp_layout(abEcpSystem* s);  // slots and offsets
 abEcpNewton ab_ecp_newton(abEcpSystem* s, int max_iterations, bool damped);
 double ab_ecp_reduced_mass(const abEcpContact* c);
 abVec3 ab_ecp_impulse(const abEcpContact* c, const abEcpKinematics* k);
+// Velocity of body 1's matter past body 2's that friction opposes.
+abVec3 ab_ecp_slip(const abEcpContact* c, const abEcpLevers* lever);
 
 // --- ecp_check.c
 typedef struct abEcpVerdict {

@@ -44,8 +44,9 @@ bool ab_ecp_admissible(const abEcpSystem* s, const abEcpContact* c, double* wors
 
 static void slip_velocity(const abEcpContact* c, const abEcpKinematics* k, double v[3]) {
   const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
-  abVec3 u = v3_sub(v3_add(b0->v, v3_cross(b0->w, v3_sub(k->a, b0->x))),
-                    v3_add(b1->v, v3_cross(b1->w, v3_sub(k->a, b1->x))));
+  abEcpLevers lever;
+  ab_ecp_levers(c, k, 0, NULL, &lever);
+  abVec3 u = ab_ecp_slip(c, &lever);
   v[0] = v3_dot(k->t, u), v[1] = v3_dot(k->o, u), v[2] = v3_dot(k->n, v3_sub(b0->w, b1->w));
 }
 
@@ -89,8 +90,10 @@ static void check_body(const abEcpSystem* s, const abEcpBody* b, abEcpVerdict* v
     ab_ecp_kinematics(c, &k);
     abVec3 P = v3_scale(c->body[0] == b ? 1 : -1, ab_ecp_impulse(c, &k));
     double pr = (c->body[0] == b ? 1 : -1) * c->e[2] * c->s[2];
+    abEcpLevers lever;
+    ab_ecp_levers(c, &k, 0, NULL, &lever);
     lin = v3_sub(lin, P);
-    ang = v3_sub(ang, v3_axpy(pr, k.n, v3_cross(v3_sub(k.a, b->x), P)));
+    ang = v3_sub(ang, v3_axpy(pr, k.n, v3_cross(lever.arm[c->body[0] == b ? 0 : 1], P)));
     most = fmax(most, v3_norm(P));
   }
   most += DBL_MIN;

@@ -30,6 +30,15 @@ static abVec3 angular_impulse(const abInverseDef* d) {
   return v3_axpy(-d->h, d->load.torque, dL);
 }
 
+// With gyro = 1 the impulse acts at the mean arm of the step (ecp_lever.c). On the line of action
+// it is where n.lambda + h/2 n.(w x lambda), its height at the end, is the plane's; sliding is
+// measured there.
+static abVec3 mean_arm(const abInverseDef* d, abVec3 r, abVec3 P) {
+  abVec3 n = d->plane.n, a = v3_scale(0.5 * d->h, d->twist_end.ang);
+  double over = v3_dot(n, v3_cross(a, r)) / (v3_dot(n, P) + v3_dot(n, v3_cross(a, P)));
+  return v3_axpy(-over, P, r);
+}
+
 abStatus ab_contact_inverse(const abInverseDef* d, abInverseContact* out, abError* error) {
   *out = (abInverseContact){0};
   if (!sensible(d))
@@ -59,7 +68,7 @@ abStatus ab_contact_inverse(const abInverseDef* d, abInverseContact* out, abErro
   out->impulse = (abWrench){P, v3_scale(pr, n)};
   out->p_n = Pn, out->p_t = v3_dot(P, t), out->p_o = v3_dot(P, o), out->p_r = pr;
   abTwist rel = twist_sub(d->twist_end, d->support_twist);
-  abVec3 u = twist_at(rel, r);
+  abVec3 u = twist_at(rel, d->explicit_gyro ? r : mean_arm(d, r, P));
   out->slip[0] = v3_dot(u, t), out->slip[1] = v3_dot(u, o), out->slip[2] = v3_dot(rel.ang, n);
   return AB_OK;
 }

@@ -93,10 +93,11 @@ static void keep_impulse(abEcpContact* c) {
   if (!bears(c)) return;
   abEcpKinematics k;
   ab_ecp_kinematics(c, &k);
+  abEcpLevers lever;
+  ab_ecp_levers(c, &k, 0, NULL, &lever);
   c->impulse = ab_ecp_impulse(c, &k);
   for (int side = 0; side < 2; side++)
-    c->moment[side] =
-        v3_axpy(c->e[2] * c->s[2], k.n, v3_cross(v3_sub(k.a, c->body[side]->x), c->impulse));
+    c->moment[side] = v3_axpy(c->e[2] * c->s[2], k.n, v3_cross(lever.arm[side], c->impulse));
 }
 
 static void sweep(abEcpIsland* island) {

@@ -3,7 +3,8 @@
 // Unknowns: the end twist (v, w) of each body; per contact p_n, the friction impulses over their
 // ellipsoid axes s = (p_t/e_t, p_o/e_o, p_r/e_r), and the parameters of its mode. Equations:
 //     m (v - v0) - f - sum P = 0                          P = p_n n + p_t t + p_o o
-//     I+ w - I w0 - tau - sum ((a - x) x P + p_r n) = 0   (variant D; A in ecp_body.c)
+//     I+ w - I w0 - tau - sum (arm x P + p_r n) = 0       (variant D; A in ecp_body.c; arm in
+//                                                          ecp_lever.c)
 //     the mode's geometry at the end pose                 (ecp_mode.c)
 //     s - Proj_{|s| <= mu p_n}(s - rho (e_t v_t, e_o v_o, e_r v_r)) = 0
 // The last is Coulomb's law with the friction ellipsoid, Xie & Chakraborty's (9), without its
@@ -102,21 +103,21 @@ static void body_rows(const abEcpSystem* s, const abEcpBody* b) {
 
 // The contact's impulse on body `side`, subtracted from its momentum balance.
 static void wrench_rows(const abEcpSystem* s, const abEcpContact* c, abEcpKinematics* k,
-                        const Columns* q, int side) {
+                        const abEcpLevers* lever, const Columns* q, int side) {
   const abEcpBody* b = c->body[side];
   int n = s->n, r = b->slot, off = c->offset;
   double sign = side == 0 ? 1 : -1, im = sign / b->m, ii = sign / b->inertia_scale;
-  abVec3 P = ab_ecp_impulse(c, k), arm = v3_sub(k->a, b->x), pr = v3_scale(c->e[2] * c->s[2], k->n);
+  abVec3 P = ab_ecp_impulse(c, k), arm = lever->arm[side];
+  abVec3 pr = v3_scale(c->e[2] * c->s[2], k->n);
   abVec3 torque = v3_add(v3_cross(arm, P), pr);
   double* F = s->F + r;
   F[0] -= im * P.x, F[1] -= im * P.y, F[2] -= im * P.z;
   F[3] -= ii * torque.x, F[4] -= ii * torque.y, F[5] -= ii * torque.z;
   for (int i = 0; i < q->n; i++) {
     int j = q->from[i];
-    abVec3 psi = column(k->psi, j), dP = v3_cross(psi, P), da = column(k->Ja, j);
-    if (j / 6 == side && j % 6 < 3)  // the arm is measured from the body itself
-      da = v3_sub(da, unit[j % 3]);
-    abVec3 dt = v3_add(v3_cross(da, P), v3_add(v3_cross(arm, dP), v3_cross(psi, pr)));
+    abVec3 psi = column(k->psi, j), dP = v3_cross(psi, P);
+    abVec3 dt =
+        v3_add(v3_cross(lever->Jarm[side][j], P), v3_add(v3_cross(arm, dP), v3_cross(psi, pr)));
     subtract(s->J, n, r, q->to[i], v3_scale(im, dP));
     subtract(s->J, n, r + 3, q->to[i], v3_scale(ii, dt));
   }
@@ -128,25 +129,28 @@ static void wrench_rows(const abEcpSystem* s, const abEcpContact* c, abEcpKinema
   subtract(s->J, n, r + 3, off + 3, v3_scale(ii * c->e[2], k->n));
 }
 
-// Sliding velocity (e_t v_t, e_o v_o, e_r v_r) at the contact point and its derivative.
-static void sliding(const abEcpContact* c, abEcpKinematics* k, const Columns* q, double w[3],
-                    double dw[3][AB_ECP_COLUMNS]) {
+abVec3 ab_ecp_slip(const abEcpContact* c, const abEcpLevers* lever) {
   const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
-  abVec3 arm[2] = {v3_sub(k->a, b0->x), v3_sub(k->a, b1->x)};
-  abVec3 spin = v3_sub(b0->w, b1->w);
-  abVec3 u = v3_sub(v3_add(b0->v, v3_cross(b0->w, arm[0])), v3_add(b1->v, v3_cross(b1->w, arm[1])));
+  return v3_sub(v3_add(b0->v, v3_cross(b0->w, lever->slide[0])),
+                v3_add(b1->v, v3_cross(b1->w, lever->slide[1])));
+}
+
+// Sliding velocity (e_t v_t, e_o v_o, e_r v_r) and its derivative.
+static void sliding(const abEcpContact* c, abEcpKinematics* k, const abEcpLevers* lever,
+                    const Columns* q, double w[3], double dw[3][AB_ECP_COLUMNS]) {
+  const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
+  abVec3 spin = v3_sub(b0->w, b1->w), u = ab_ecp_slip(c, lever);
   w[0] = c->e[0] * v3_dot(k->t, u);
   w[1] = c->e[1] * v3_dot(k->o, u);
   w[2] = c->e[2] * v3_dot(k->n, spin);
   for (int i = 0; i < q->n; i++) {
     int j = q->from[i], side = j / 6;
-    abVec3 du = v3_cross(spin, column(k->Ja, j)), dspin = v3_zero(), psi = column(k->psi, j);
+    abVec3 dspin = v3_zero(), psi = column(k->psi, j);
+    abVec3 du = v3_sub(v3_cross(b0->w, lever->Jslide[0][j]), v3_cross(b1->w, lever->Jslide[1][j]));
     if (side < 2) {
-      abVec3 e = unit[j % 3], d;
-      if (j % 6 < 3) {
-        d = v3_sub(e, v3_cross(c->body[side]->w, e));
-      } else {
-        d = v3_cross(e, arm[side]);
+      abVec3 e = unit[j % 3], d = e;
+      if (j % 6 >= 3) {
+        d = v3_cross(e, lever->slide[side]);
         dspin = side == 0 ? e : v3_neg(e);
       }
       du = v3_axpy(side == 0 ? 1 : -1, d, du);
@@ -165,10 +169,10 @@ double ab_ecp_reduced_mass(const abEcpContact* c) {
 }
 
 static void friction_rows(const abEcpSystem* s, abEcpContact* c, abEcpKinematics* k,
-                          const Columns* q) {
+                          const abEcpLevers* lever, const Columns* q) {
   int n = s->n, row = c->offset + c->neq, off = c->offset;
   double w[3], dw[3][AB_ECP_COLUMNS], y[3], rho = ab_ecp_reduced_mass(c), norm = 0;
-  sliding(c, k, q, w, dw);
+  sliding(c, k, lever, q, w, dw);
   for (int i = 0; i < 3; i++) {
     y[i] = c->e[i] > 0 && c->mu > 0 ? c->s[i] - rho * w[i] : 0;
     norm += y[i] * y[i];
@@ -232,13 +236,15 @@ static double assemble(abEcpSystem* s) {
     abEcpKinematics k;
     ab_ecp_kinematics(c, &k);
     Columns q = columns_of(c, &k);
+    abEcpLevers lever;
+    ab_ecp_levers(c, &k, q.n, q.from, &lever);
     for (int side = 0; side < 2; side++)
-      if (c->body[side]->moving) wrench_rows(s, c, &k, &q, side);
+      if (c->body[side]->moving) wrench_rows(s, c, &k, &lever, &q, side);
     for (int e = 0; e < c->neq; e++) {
       s->F[c->offset + e] = k.g[e];
       for (int j = 0; j < q.n; j++) s->J[(c->offset + e) * n + q.to[j]] = k.Jg[e][q.from[j]];
     }
-    friction_rows(s, c, &k, &q);
+    friction_rows(s, c, &k, &lever, &q);
     if (s->proximal > 0) hold_back(s, c);
     speed = fmax(speed, fabs(c->pn) / ab_ecp_reduced_mass(c));
   }

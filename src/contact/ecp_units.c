@@ -79,7 +79,7 @@ static void load_shape(const abEcpIsland* island, const abEcpTouch* touch, int s
 
 void ab_ecp_load_contact(abEcpIsland* island, const abEcpTouch* touch, abEcpContact* c) {
   const abPair* pair = &island->problem->pair[touch->pair];
-  *c = (abEcpContact){.pair = touch->pair};
+  *c = (abEcpContact){.pair = touch->pair, .mean_lever = island->system.exact_momentum};
   c->body[0] = find_body(island, pair->body1);
   c->body[1] = find_body(island, pair->body2);
   for (int i = 0; i < 2; i++) load_shape(island, touch, i, c->body[i], &c->shape[i]);
@@ -156,7 +156,9 @@ void ab_ecp_store(const abEcpIsland* island, const abEcpContact* c, abContactSol
   abPairSolution* s = &out->pair[c->pair];
   abVec3 P = v3_scale(unit, ab_ecp_impulse(c, &k));
   abVec3 N = v3_scale(unit * c->pn, k.n);
-  s->point = v3_axpy(L, k.a, island->origin);
+  abEcpLevers lever;
+  ab_ecp_levers(c, &k, 0, NULL, &lever);
+  s->point = v3_axpy(L, ab_ecp_point(c, &k), island->origin);
   s->impulse = (abWrench){P, v3_scale(unit * L * c->e[2] * c->s[2], k.n)};
   s->normal_part = (abWrench){N, v3_zero()};
   s->mode = c->stick ? AB_STICK : AB_SLIP;
@@ -168,9 +170,7 @@ void ab_ecp_store(const abEcpIsland* island, const abEcpContact* c, abContactSol
   s->area *= L * L;
   s->depth = fmax(0, L * ab_ecp_overlap(c, &k));
   const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
-  abVec3 u = v3_sub(v3_add(b0->v, v3_cross(b0->w, v3_sub(k.a, b0->x))),
-                    v3_add(b1->v, v3_cross(b1->w, v3_sub(k.a, b1->x))));
-  abVec3 t, o;
+  abVec3 u = ab_ecp_slip(c, &lever), t, o;
   v3_tangents(k.n, &t, &o);
   s->slip[0] = speed * v3_dot(t, u);
   s->slip[1] = speed * v3_dot(o, u);

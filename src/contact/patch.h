@@ -50,6 +50,7 @@ typedef struct abPatchLaw {
   bool use_fine, fine_filled;
   double fine_scale;  // makes the finer rule's integral of the profile that of the other
   abPolygonMoments moments;
+  double radius2;  // of the corner farthest from the centre, squared
   // normal: pressure = max(0, min over i of (target[i] - normal velocity) * weight), target[i] =
   // affine in (1, x, y)
   double weight;

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "contact/patch.h"
+#include "contact/patch_points.h"
 
 // As fmin and fmax, but instructions instead of calls; no argument here is NaN unless all are.
 static inline double min2(double a, double b) { return a < b ? a : b; }
@@ -30,21 +31,18 @@ static void fill_points(abPatchLaw* law) {
   law->filled = true;
 }
 
-typedef struct Rule {
-  int n;
-  const double *x, *y, *w;
-} Rule;
+static abPatchPoints all_points(abPatchLaw* law) {
+  fill_points(law);
+  return (abPatchPoints){law->npoint, law->x, law->y, law->w};
+}
 
-static Rule friction_rule(abPatchLaw* law) {
-  if (!law->use_fine) {
-    fill_points(law);
-    return (Rule){law->npoint, law->x, law->y, law->w};
-  }
+static abPatchPoints friction_points_of(abPatchLaw* law) {
+  if (!law->use_fine) return all_points(law);
   int n = ab_quadrature_fine_count(law->ncorner);
   double *x = law->fine, *y = x + n, *w = y + n;
   if (!law->fine_filled) ab_quadrature_fine(law->ncorner, law->polygon, x, y, w);
   law->fine_filled = true;
-  return (Rule){n, x, y, w};
+  return (abPatchPoints){n, x, y, w};
 }
 
 static double most_at_corners(const abPatchLaw* law, const double s[3]) {
@@ -56,21 +54,15 @@ static double most_at_corners(const abPatchLaw* law, const double s[3]) {
   return most;
 }
 
-static double profile_at(const abPatchLaw* law, double x, double y) {
-  return min2(law->profile[0][0] + law->profile[0][1] * x + law->profile[0][2] * y,
-              law->profile[1][0] + law->profile[1][1] * x + law->profile[1][2] * y);
-}
-
 // The two rules see a different load where the pressure is cut off inside the patch. Where they
 // differ by much, all the load is at one corner, and the finer rule, which has no corners, is none.
 static void scale_fine(abPatchLaw* law) {
   law->use_fine = true;
-  Rule rule = friction_rule(law);
-  double sum = 0;
-  for (int i = 0; i < rule.n; i++)
-    sum += rule.w[i] * max2(0, profile_at(law, rule.x[i], rule.y[i]));
-  law->use_fine = sum > 0.5 * law->stick[0] && sum < 2 * law->stick[0];
-  law->fine_scale = law->use_fine ? law->stick[0] / sum : 1;
+  abPatchPoints points = friction_points_of(law);
+  double sum[4];
+  ab_points_profile(&points, (const double(*)[3])law->profile, sum);
+  law->use_fine = sum[0] > 0.5 * law->stick[0] && sum[0] < 2 * law->stick[0];
+  law->fine_scale = law->use_fine ? law->stick[0] / sum[0] : 1;
 }
 
 // It matters where the pole of the slip lies within a few radii of the patch.
@@ -107,17 +99,11 @@ static void normal_closed(const abPatchLaw* law, Field p, double f[6], double* G
 }
 
 static void normal_points(abPatchLaw* law, Field a, Field b, double f[6], double* G) {
-  fill_points(law);
-  double s0 = 0, sx = 0, sy = 0, m[6] = {0};
-  for (int i = 0; i < law->npoint; i++) {
-    double x = law->x[i], y = law->y[i], w = law->w[i];
-    double p = min2(at(a, x, y), at(b, x, y));
-    if (!(p > 0)) continue;
-    s0 += w * p, sx += w * p * x, sy += w * p * y;
-    m[0] += w, m[1] += w * x, m[2] += w * y;
-    m[3] += w * x * x, m[4] += w * x * y, m[5] += w * y * y;
-  }
-  f[2] = s0, f[3] = sy, f[4] = -sx;
+  abPatchPoints points = all_points(law);
+  const double field[2][3] = {{a.c, a.x, a.y}, {b.c, b.x, b.y}};
+  double s[3], m[6];
+  ab_points_pressure(&points, field, s, G ? m : NULL);
+  f[2] = s[0], f[3] = s[2], f[4] = -s[1];
   if (!G) return;
   double w = law->weight;
   G[6] = w * m[0], G[7] = w * m[2], G[8] = w * m[5];
@@ -147,34 +133,15 @@ static void friction_stick(const abPatchLaw* law, const double s[3], double f[6]
   G[3] = -k * m[2], G[4] = k * m[1], G[5] = k * m[3];
 }
 
-// Traction -mu p s / max(|s|, slip_speed); its derivative is (mu p / |s|)(1 - trust s s^T / |s|^2)
-// where it slips, with trust = 1.
 static void friction_points(abPatchLaw* law, const double s[3], double f[6], double* G) {
-  Rule rule = friction_rule(law);
-  double gain = law->use_fine ? law->gain * law->fine_scale : law->gain;
-  double f0 = 0, f1 = 0, f5 = 0, g[6] = {0};
-  for (int i = 0; i < rule.n; i++) {
-    double x = rule.x[i], y = rule.y[i];
-    double p = profile_at(law, x, y);
-    if (!(p > 0)) continue;
-    double a = s[0] - s[2] * y, b = s[1] + s[2] * x;
-    double speed = sqrt(a * a + b * b);
-    bool slips = speed > law->slip_speed;
-    double slope = gain * p * rule.w[i] / (slips ? speed : law->slip_speed);
-    f0 -= slope * a, f1 -= slope * b, f5 -= slope * (x * b - y * a);
-    if (!G) continue;
-    double gaa = slope, gab = 0, gbb = slope;
-    if (slips) {
-      double ea = a / speed, eb = b / speed;
-      gaa -= law->trust * slope * ea * ea, gab = -law->trust * slope * ea * eb;
-      gbb -= law->trust * slope * eb * eb;
-    }
-    double ga = x * gab - y * gaa, gb = x * gbb - y * gab;
-    g[0] += gaa, g[1] += gab, g[2] += gbb, g[3] += ga, g[4] += gb, g[5] += x * gb - y * ga;
-  }
-  f[0] = f0, f[1] = f1, f[5] = f5;
-  if (G)
-    for (int k = 0; k < 6; k++) G[k] = g[k];
+  abPatchPoints points = friction_points_of(law);
+  abPatchSlip slip = {.s = {s[0], s[1], s[2]},
+                      .gain = law->use_fine ? law->gain * law->fine_scale : law->gain,
+                      .slow = law->slip_speed,
+                      .trust = law->trust};
+  double t[3];
+  ab_points_friction(&points, (const double(*)[3])law->profile, &slip, t, G);
+  f[0] = t[0], f[1] = t[1], f[5] = t[2];
 }
 
 void ab_patch_evaluate(abPatchLaw* law, const double V[6], double f[6], double G[12]) {
@@ -199,17 +166,6 @@ static void stick_closed(abPatchLaw* law, Field p) {
                   p.y * (m[AB_M_XXY] + m[AB_M_YYY]);
 }
 
-static void stick_points(abPatchLaw* law, Field a, Field b) {
-  fill_points(law);
-  double s[4] = {0};
-  for (int i = 0; i < law->npoint; i++) {
-    double x = law->x[i], y = law->y[i];
-    double p = law->w[i] * max2(0, min2(at(a, x, y), at(b, x, y)));
-    s[0] += p, s[1] += p * x, s[2] += p * y, s[3] += p * (x * x + y * y);
-  }
-  for (int k = 0; k < 4; k++) law->stick[k] = s[k];
-}
-
 void ab_patch_set_load(abPatchLaw* law, double load) {
   bool drags = law->mu > 0 && load > 0;
   law->load = load;
@@ -228,10 +184,12 @@ static bool integrate_profile(abPatchLaw* law) {
     if (v < 0) first = false;
     if (v > 0) second = false;
   }
-  if ((first || second) && positive_at_corners(law, first ? f[0] : f[1]))
+  if ((first || second) && positive_at_corners(law, first ? f[0] : f[1])) {
     stick_closed(law, first ? f[0] : f[1]);
-  else
-    stick_points(law, f[0], f[1]);
+  } else {
+    abPatchPoints points = all_points(law);
+    ab_points_profile(&points, (const double(*)[3])law->profile, law->stick);
+  }
   return law->stick[0] > 0;
 }
 
@@ -249,6 +207,11 @@ void ab_patch_pressure_fields(const abPatchLaw* law, const double V[6], double f
     Field p = pressure_field(law, i, V);
     field[i][0] = p.c, field[i][1] = p.x, field[i][2] = p.y;
   }
+}
+
+static double profile_at(const abPatchLaw* law, double x, double y) {
+  return min2(law->profile[0][0] + law->profile[0][1] * x + law->profile[0][2] * y,
+              law->profile[1][0] + law->profile[1][1] * x + law->profile[1][2] * y);
 }
 
 double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed) {

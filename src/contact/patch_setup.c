@@ -52,10 +52,14 @@ static Extent extent_of(const abPair* pair) {
   return a < b ? a : b;
 }
 
+// Five points at most, filled up with points of no weight (patch_points.h).
+enum { COLLAPSED = 8 };
+
 static void collapse_area(const abPatch* patch, Extent extent, abPatchLaw* law) {
   double A = patch->area > 0 ? patch->area : 1;
   double cx = patch->mx / A, cy = patch->my / A;
   law->filled = true;
+  for (int i = 0; i < COLLAPSED; i++) law->x[i] = cx, law->y[i] = cy, law->w[i] = 0;
   if (extent == EXTENT_LINE) {
     double xx = patch->mxx / A - cx * cx, xy = patch->mxy / A - cx * cy,
            yy = patch->myy / A - cy * cy;
@@ -68,13 +72,13 @@ static void collapse_area(const abPatch* patch, Extent extent, abPatchLaw* law) 
     // two Simpson rules side by side: ends, middle, quarters; exact for cubics
     static const double place[5] = {0, 1, 0.5, 0.25, 0.75};
     static const double weight[5] = {1.0 / 12, 1.0 / 12, 2.0 / 12, 4.0 / 12, 4.0 / 12};
-    law->ncorner = 2, law->npoint = 5;
+    law->ncorner = 2, law->npoint = COLLAPSED;
     for (int i = 0; i < 5; i++) {
       double along = low + place[i] * (high - low);
       law->x[i] = cx + c * along, law->y[i] = cy + s * along, law->w[i] = A * weight[i];
     }
   } else {
-    law->ncorner = law->npoint = 1;
+    law->ncorner = 1, law->npoint = COLLAPSED;
     law->x[0] = cx, law->y[0] = cy, law->w[0] = A;
   }
   double* m = law->moments.m;
@@ -89,7 +93,7 @@ static void collapse_area(const abPatch* patch, Extent extent, abPatchLaw* law) 
 }
 
 static int point_count(const abPair* pair) {
-  return extent_of(pair) == EXTENT_AREA ? ab_quadrature_count(pair->patch.nvert) : 5;
+  return extent_of(pair) == EXTENT_AREA ? ab_quadrature_count(pair->patch.nvert) : COLLAPSED;
 }
 
 // Polygons with many edges have points enough without the finer rule.
@@ -290,6 +294,11 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
                                .J = system->jacobian[body[k]]};
   c->axis[0] = patch->t1, c->axis[1] = patch->t2, c->axis[2] = patch->normal;
   set_area(pair, &c->law, store);
+  c->law.radius2 = 0;
+  for (int i = 0; i < c->law.ncorner; i++) {
+    double x = c->law.x[i], y = c->law.y[i];
+    c->law.radius2 = fmax(c->law.radius2, x * x + y * y);
+  }
   double part[3] = {0};
   for (int k = 0; k < 2; k++)
     for (int e = 0; e < 3; e++) part[e] += mobility(problem, &c->side[k], c->axis[e]);

@@ -8,10 +8,11 @@
 //
 // convex in six unknowns; a few Newton steps with the exact derivative of the law. Velocities are
 // kept equal to v_free + M^-1 sum J^T impulse throughout, so that momentum is right wherever the
-// sweeps stop, and what is left is a mismatch between velocity and law. It is measured as a
-// velocity: the largest change of a relative twist that a contact asked for in the last sweep. A
-// contact whose mismatch is below the tolerance is passed over: at rest a sweep is one evaluation
-// of each law.
+// sweeps stop, and what is left is a mismatch between velocity and law, measured as a velocity: the
+// largest that a contact met with in the last sweep. A contact whose mismatch is below the
+// tolerance is passed over, and not even looked at while its bodies keep their velocities: at rest
+// a sweep is one evaluation of each law, and in a pile where one corner moves the work is done
+// there.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -21,8 +22,9 @@
 
 typedef struct Local {
   bool ready;
+  int seen;            // the visit at which the contact was last looked at
+  double left;         // what was wrong then, and not mended
   double inverse[36];  // Phi^-1
-  double norm[2];      // mobility along the normal, and the mean of the two tangential ones
 } Local;
 
 // Columns of Phi for one free body: see mobility() in patch_setup.c for one entry.
@@ -65,11 +67,33 @@ static void add_tree_mobility(const abResponse* r, const abPatchContact* c, int 
   }
 }
 
-// Cholesky factor of a 6 x 6 matrix, pivots guarded; then the inverse if asked for.
-static int factor6(double* A) {
+// A = L D L^T in place, pivots guarded; returns how many were replaced. Fixed size: the compiler
+// unrolls it.
+static int factor6(double A[36]) {
+  int nreplaced = 0;
   double most = 0;
-  for (int i = 0; i < 6; i++) most = fmax(most, A[7 * i]);
-  return dense_cholesky(6, A, DBL_EPSILON * most);
+  for (int i = 0; i < 6; i++) most = A[7 * i] > most ? A[7 * i] : most;
+  for (int j = 0; j < 6; j++) {
+    double d = A[7 * j], u[6];
+    for (int k = 0; k < j; k++) u[k] = A[6 * j + k] * A[7 * k], d -= A[6 * j + k] * u[k];
+    if (!(d > DBL_EPSILON * most)) d = most > 0 ? most : 1, nreplaced++;
+    A[7 * j] = d;
+    double per = 1 / d;
+    for (int i = j + 1; i < 6; i++) {
+      double t = A[6 * i + j];
+      for (int k = 0; k < j; k++) t -= A[6 * i + k] * u[k];
+      A[6 * i + j] = t * per;
+    }
+  }
+  return nreplaced;
+}
+
+static void solve6(const double A[36], double x[6]) {
+  for (int i = 1; i < 6; i++)
+    for (int k = 0; k < i; k++) x[i] -= A[6 * i + k] * x[k];
+  for (int i = 0; i < 6; i++) x[i] /= A[7 * i];
+  for (int i = 4; i >= 0; i--)
+    for (int k = i + 1; k < 6; k++) x[i] -= A[6 * k + i] * x[k];
 }
 
 static int prepare(const abPatchIsland* island, const abPatchContact* c, Local* local) {
@@ -86,13 +110,11 @@ static int prepare(const abPatchIsland* island, const abPatchContact* c, Local* 
     add_tree_mobility(r, c, 0, 1, phi);
     add_tree_mobility(r, c, 1, 0, phi);
   }
-  local->norm[0] = phi[14];
-  local->norm[1] = 0.5 * (phi[0] + phi[7]);
   int nreplaced = factor6(phi);
   for (int j = 0; j < 6; j++) {
     double e[6] = {0};
     e[j] = 1;
-    dense_cholesky_solve(6, phi, e);
+    solve6(phi, e);
     for (int i = 0; i < 6; i++) local->inverse[6 * i + j] = e[i];
   }
   local->ready = true;
@@ -139,129 +161,169 @@ static void push(const abPatchIsland* island, const abPatchContact* c, const dou
   }
 }
 
-// What the mismatch d = answer - impulse means as a velocity: by the law's slope where it has one,
-// else by the mobility.
-static double mismatch(const abPatchContact* c, const Local* local) {
-  const double *f = c->impulse, *a = c->answer, *m = c->law.moments.m;
+// What the mismatch between the law's answer and the impulse means as a velocity, by the law's
+// slope.
+static double mismatch(const abPatchContact* c, const double f[6], const double answer[6]) {
+  const double* m = c->law.moments.m;
   double d[6];
-  for (int k = 0; k < 6; k++) d[k] = a[k] - f[k];
-  double r2 = (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];
-  double per_r2 = r2 > 0 ? 1 / r2 : 0;
+  for (int k = 0; k < 6; k++) d[k] = answer[k] - f[k];
+  double second = m[AB_M_XX] + m[AB_M_YY], per_r2 = second > 0 ? m[AB_M_1] / second : 0;
   double normal = sqrt(d[2] * d[2] + (d[3] * d[3] + d[4] * d[4]) * per_r2);
   double along = sqrt(d[0] * d[0] + d[1] * d[1] + d[5] * d[5] * per_r2);
-  double soft_n = 1 / (c->law.weight * m[AB_M_1]), soft_t = 1 / (c->law.weight_t * m[AB_M_1]);
-  (void)local;
-  return normal * soft_n + along * soft_t;
+  return (normal / c->law.weight + along / c->law.weight_t) / m[AB_M_1];
 }
 
 typedef struct Visit {
   abPatchIsland* island;
   double threshold;  // velocity below which a contact is left alone
+  int* moved;        // per block: the visit that last changed its velocity
+  int now;           // visits so far
 } Visit;
 
-// Slope of the local energy along s at V + a s.
-static double local_slope(abPatchContact* c, const double* inverse, const double V0[6],
-                          const double s[6], double a) {
-  double V[6], d[6], p[6], f[6], sum = 0;
-  for (int k = 0; k < 6; k++) V[k] = c->V[k] + a * s[k], d[k] = V[k] - V0[k];
-  apply6(inverse, d, p);
-  ab_patch_evaluate(&c->law, V, f, NULL);
-  for (int k = 0; k < 6; k++) sum += s[k] * (p[k] - f[k]);
-  return sum;
+// A trial of the local problem: twist, the impulse that belongs to it, the law's answer.
+typedef struct Trial {
+  double V[6], f[6], answer[6];
+} Trial;
+
+// Goes the fraction a of the step s, of which Phi^-1 s is `push`; returns the energy's slope there.
+static double try_step(abPatchContact* c, const Trial* from, const double s[6],
+                       const double push[6], double a, Trial* to) {
+  double slope = 0;
+  for (int k = 0; k < 6; k++) to->V[k] = from->V[k] + a * s[k], to->f[k] = from->f[k] + a * push[k];
+  ab_patch_evaluate(&c->law, to->V, to->answer, NULL);
+  for (int k = 0; k < 6; k++) slope += s[k] * (to->f[k] - to->answer[k]);
+  return slope;
 }
 
 // As line_search in patch_newton.c.
-static double local_search(abPatchContact* c, const double* inverse, const double V0[6],
-                           const double s[6], double slope0) {
-  double low = 0, high = 1, flow = slope0, fhigh = local_slope(c, inverse, V0, s, 1);
-  if (fhigh <= 0.5 * -slope0) return 1;
+static void local_search(abPatchContact* c, const Trial* from, const double s[6],
+                         const double push[6], double slope0, Trial* to) {
+  double low = 0, high = 1, flow = slope0, fhigh = try_step(c, from, s, push, 1, to);
+  if (fhigh <= 0.5 * -slope0) return;
   bool bisect = false;
   for (int i = 0; i < 12 && high - low > 0.05 * high; i++) {
     double width = high - low;
     double a = bisect ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
-    double f = local_slope(c, inverse, V0, s, a);
-    if (fabs(f) <= 0.3 * -slope0) return a;
+    double f = try_step(c, from, s, push, a, to);
+    if (fabs(f) <= 0.3 * -slope0) return;
     if (f > 0)
       high = a, fhigh = f;
     else
       low = a, flow = f;
     bisect = high - low > 0.5 * width;
   }
-  return high;
+  try_step(c, from, s, push, high, to);
 }
 
 enum { LOCAL_STEPS = 4 };
 
-// Solves one contact; returns the change of its relative velocity.
-static double solve_contact(Visit* visit, abPatchContact* c, Local* local) {
-  abPatchIsland* island = visit->island;
-  double V0[6], start[6], back[6], f[6];
-  memcpy(start, c->V, sizeof start);
-  // V0 = V - Phi f, with Phi's factor at hand only as the inverse: solve Phi^-1 x = f
-  double phi[36];
-  memcpy(phi, local->inverse, sizeof phi);
-  factor6(phi);
-  memcpy(back, c->impulse, sizeof back);
-  dense_cholesky_solve(6, phi, back);
-  for (int k = 0; k < 6; k++) V0[k] = c->V[k] - back[k];
-  memcpy(f, c->impulse, sizeof f);
-  for (int i = 0; i < LOCAL_STEPS; i++) {
-    c->law.trust = ab_patch_trust(c, f);
-    ab_patch_evaluate(&c->law, c->V, c->answer, c->G);
-    double A[36], s[6], slope = 0, size = 0;
-    ab_patch_expand_G(c->G, A);
-    for (int k = 0; k < 36; k++) A[k] += local->inverse[k];
-    for (int k = 0; k < 6; k++) s[k] = c->answer[k] - f[k];
-    for (int k = 0; k < 6; k++) size += s[k] * s[k];
-    if (!(size > 0)) break;
-    double g[6];
-    memcpy(g, s, sizeof g);
-    factor6(A);
-    dense_cholesky_solve(6, A, s);
-    for (int k = 0; k < 6; k++) slope -= g[k] * s[k];
-    double a = local_search(c, local->inverse, V0, s, slope);
-    double d[6], moved = 0;
-    for (int k = 0; k < 6; k++) c->V[k] += a * s[k], d[k] = c->V[k] - V0[k];
-    apply6(local->inverse, d, f);
-    for (int k = 0; k < 3; k++) moved += s[k] * s[k];
-    if (a == 1 && sqrt(moved) < 0.1 * visit->threshold) break;
+// Where to begin. What presses is taken to press as it did when the law last gave its impulse: the
+// neighbours have since moved the bodies by far more than the law's width, and at the present
+// velocity most points would wrongly seem to have come off, or to slip. Leaves answer and
+// derivative at the beginning.
+static double begin(abPatchContact* c, const Local* local, Trial* t) {
+  memcpy(c->answer, t->answer, sizeof c->answer);
+  if (t->f[2] > 0) {
+    double d[6], push[6];
+    memcpy(c->answer, c->impulse, sizeof c->answer);
+    for (int k = 0; k < 6; k++) d[k] = c->state[k] - t->V[k];
+    apply6(local->inverse, d, push);
+    for (int k = 0; k < 6; k++) t->V[k] = c->state[k], t->f[k] += push[k];
   }
-  double df[6], sum = 0;
-  for (int k = 0; k < 6; k++) {
-    df[k] = f[k] - c->impulse[k];
-    if (!isfinite(df[k])) {
-      island->nregularised++;
-      memcpy(c->V, start, sizeof start);
-      return 0;
-    }
-  }
-  for (int k = 0; k < 6; k++) {
-    c->impulse[k] = f[k];
-    sum += df[k] * (c->V[k] - start[k]);
-  }
-  push(island, c, df);
-  ab_patch_update_load(c, f, 1);
-  return sqrt(fmax(0, sum) * local->norm[0]);
+  c->law.trust = ab_patch_trust(c, t->f);
+  ab_patch_evaluate(&c->law, t->V, t->answer, c->G);
+  return mismatch(c, t->f, t->answer);
 }
 
+static void solve_contact(Visit* visit, abPatchContact* c, const Local* local, Trial* t) {
+  double error = begin(c, local, t);
+  for (int i = 0; i < LOCAL_STEPS && error > 0.3 * visit->threshold; i++) {
+    if (i > 0) {
+      memcpy(c->answer, t->answer, sizeof c->answer);
+      c->law.trust = ab_patch_trust(c, t->f);
+      ab_patch_evaluate(&c->law, t->V, t->answer, c->G);
+    }
+    double A[36], s[6], push[6], slope = 0;
+    ab_patch_expand_G(c->G, A);
+    for (int k = 0; k < 36; k++) A[k] += local->inverse[k];
+    for (int k = 0; k < 6; k++) s[k] = t->answer[k] - t->f[k];
+    factor6(A);
+    solve6(A, s);
+    for (int k = 0; k < 6; k++) slope -= (t->answer[k] - t->f[k]) * s[k];
+    apply6(local->inverse, s, push);
+    Trial to;
+    local_search(c, t, s, push, slope, &to);
+    *t = to;
+    error = mismatch(c, t->f, t->answer);
+  }
+}
+
+// How much faster than `state` the patch now moves anywhere, at most.
+static double departure(const abPatchContact* c, const double V[6]) {
+  double lin = 0, ang = 0;
+  for (int k = 0; k < 3; k++) {
+    double a = V[k] - c->state[k], b = V[3 + k] - c->state[3 + k];
+    lin += a * a, ang += b * b;
+  }
+  return sqrt(lin) + sqrt(ang * c->law.radius2);
+}
+
+static bool moved_since(const Visit* visit, const abPatchContact* c, int seen) {
+  for (int k = 0; k < 2; k++)
+    if (c->side[k].block >= 0 && visit->moved[c->side[k].block] > seen) return true;
+  return false;
+}
+
+// Looks at a contact and solves it if it is wrong; returns the velocity it was wrong by.
 static double visit_contact(Visit* visit, abPatchContact* c, Local* local) {
   abPatchIsland* island = visit->island;
-  ab_patch_relative(island, c, island->v, c->V);
-  ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
-  double error = mismatch(c, local);
-  if (error <= visit->threshold) return error;
+  if (!moved_since(visit, c, local->seen)) return local->left;
+  Trial t;
+  ab_patch_relative(island, c, island->v, t.V);
+  bool solved = local->seen >= 0;  // `state` gives the impulse
+  local->seen = ++visit->now;
+  double error = solved ? departure(c, t.V) : INFINITY;
+  if (error > visit->threshold) {
+    ab_patch_evaluate(&c->law, t.V, t.answer, NULL);
+    error = mismatch(c, c->impulse, t.answer);
+  }
+  local->left = error;
+  memcpy(c->V, t.V, sizeof c->V);
+  if (error <= visit->threshold) {
+    if (!solved) memcpy(c->state, t.V, sizeof c->state);
+    return error;
+  }
+  memcpy(t.f, c->impulse, sizeof t.f);
   if (!local->ready) island->nregularised += prepare(island, c, local);
-  return solve_contact(visit, c, local);
+  solve_contact(visit, c, local, &t);
+  double df[6], sum = 0;
+  for (int k = 0; k < 6; k++) df[k] = t.f[k] - c->impulse[k], sum += 0 * df[k];
+  if (sum != 0) {  // not finite
+    island->nregularised++;
+    return error;
+  }
+  memcpy(c->V, t.V, sizeof c->V);
+  memcpy(c->state, t.V, sizeof c->state);
+  memcpy(c->impulse, t.f, sizeof t.f);
+  push(island, c, df);
+  for (int k = 0; k < 2; k++)
+    if (c->side[k].block >= 0) visit->moved[c->side[k].block] = visit->now;
+  ab_patch_update_load(c, t.f, 1);
+  local->left = 0;
+  return error;
 }
 
 abStatus ab_patch_sweep(abPatchIsland* island, int most) {
   const abPatchSystem* system = island->system;
-  Local* local = AB_TAKE(island->scratch, Local, island->ncontact);
-  if (!local) return AB_ERROR_MEMORY;
-  for (int i = 0; i < island->ncontact; i++) local[i].ready = false;
   double unit = system->gravity * system->h + 1e-8 * system->problem->length / system->h;
   double tolerance = system->param[AB_PATCH_SWEEP_TOLERANCE];
-  Visit visit = {island, 0.3 * tolerance * unit};
+  Local* local = AB_TAKE(island->scratch, Local, island->ncontact);
+  Visit visit = {.island = island,
+                 .threshold = 0.3 * tolerance * unit,
+                 .moved = AB_TAKE(island->scratch, int, island->nblock)};
+  if (!local || !visit.moved) return AB_ERROR_MEMORY;
+  for (int i = 0; i < island->ncontact; i++) local[i].ready = false, local[i].seen = -1;
+  for (int b = 0; b < island->nblock; b++) visit.moved[b] = 0;
   double worst = 0;
   for (int sweep = 0; sweep < most; sweep++) {
     worst = 0;

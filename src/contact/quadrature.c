@@ -48,7 +48,7 @@ static abVec2 area_centroid(int n, const abVec2* p) {
 void ab_quadrature_polygon(int n, const abVec2* p, double* x, double* y, double* w) {
   abVec2 c = area_centroid(n, p);
   int last = 4 * n;
-  x[last] = c.x, y[last] = c.y, w[last] = 0;
+  for (int i = last; i < ab_quadrature_count(n); i++) x[i] = c.x, y[i] = c.y, w[i] = 0;
   for (int i = 0; i < n; i++) x[i] = p[i].x, y[i] = p[i].y, w[i] = w[n + i] = 0;
   for (int i = 0; i < n; i++) {
     int j = i + 1 < n ? i + 1 : 0;

@@ -125,11 +125,91 @@ static void variations_of_segments_alongside_match_differences(void** state) {
   }
 }
 
+// --- levers: by velocity and spin of the bodies
+
+static void nudge_twist(int j, double by) {
+  if (j >= AB_ECP_PAR) {
+    contact.par[j - AB_ECP_PAR] += by;
+    return;
+  }
+  abEcpBody* b = &body[j / 6];
+  abVec3 e = v3(j % 3 == 0, j % 3 == 1, j % 3 == 2);
+  abVec3* x = j % 6 < 3 ? &b->v : &b->w;
+  *x = v3_axpy(by, e, *x);
+}
+
+static void levers_at(abEcpLevers* out, bool variations) {
+  abEcpKinematics k;
+  for (int i = 0; i < 2; i++) ab_ecp_body_end(&body[i], true);
+  ab_ecp_kinematics(&contact, &k);
+  for (int i = 0; i < 2; i++)  // from turns to spins
+    for (int r = 0; r < 3; r++) {
+      double(*J[2])[AB_ECP_COLUMNS] = {k.Ja, k.psi};
+      for (int m = 0; m < 2; m++) {
+        double row[3] = {J[m][r][6 * i + 3], J[m][r][6 * i + 4], J[m][r][6 * i + 5]};
+        for (int c = 0; c < 3; c++)
+          J[m][r][6 * i + 3 + c] =
+              row[0] * body[i].T.m[0][c] + row[1] * body[i].T.m[1][c] + row[2] * body[i].T.m[2][c];
+      }
+    }
+  int from[AB_ECP_COLUMNS], n = variations ? AB_ECP_PAR + contact.npar : 0;
+  for (int j = 0; j < n; j++) from[j] = j;
+  ab_ecp_levers(&contact, &k, n, from, out);
+}
+
+static void check_levers(Random* r, const abShape* a, const abShape* b, abEcpMode mode) {
+  contact = (abEcpContact){.e_t = 1, .e_o = 1, .e_r = 1, .mean_lever = true};
+  place(r, 0, a, v3(0.2, 0.1, 1.3));
+  place(r, 1, b, v3(0, 0, -0.2));
+  for (int i = 0; i < 2; i++) {
+    body[i].m = 1 + i, body[i].I = m3_identity();
+    body[i].v = random_vec(r, 0.1), body[i].w = random_vec(r, 0.3);
+  }
+  assert_true(ab_ecp_set_mode(&contact, mode));
+  for (int i = 0; i < 2; i++) contact.par[i] = random_uniform(r, -0.5, 0.5);
+  for (int i = 0; i < 2; i++) ab_ecp_body_end(&body[i], true);
+  if (!ab_ecp_orient(&contact)) return;
+  abEcpLevers at, up, down;
+  double d = 1e-6;
+  levers_at(&at, true);
+  for (int j = 0; j < AB_ECP_PAR + contact.npar; j++) {
+    nudge_twist(j, d);
+    levers_at(&up, false);
+    nudge_twist(j, -2 * d);
+    levers_at(&down, false);
+    nudge_twist(j, d);
+    for (int i = 0; i < 2; i++) {
+      abVec3 arm = v3_scale(0.5 / d, v3_sub(up.arm[i], down.arm[i]));
+      abVec3 slide = v3_scale(0.5 / d, v3_sub(up.slide[i], down.slide[i]));
+      // second derivatives of the circle's offset grow with the inverse of its tilt
+      check_vec_near(at.Jarm[i][j], arm, 1e-6);
+      check_vec_near(at.Jslide[i][j], slide, 1e-6);
+    }
+  }
+}
+
+static void variations_of_levers_match_differences(void** state) {
+  (void)state;
+  Random r = {24};
+  for (int i = 0; i < 20; i++) {
+    const abShape *box0 = &box[0].shape, *box1 = &box[1].shape;
+    check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_POINT, 3, AB_ECP_FACE, 2));
+    check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_FACE, 3, AB_ECP_SEGMENT, 2));
+    check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_SEGMENT, 2, AB_ECP_SEGMENT, 7));
+    check_levers(&r, &capsule, box1, ab_ecp_mode(AB_ECP_POINT, 1, AB_ECP_FACE, 5));
+    check_levers(&r, &cylinder, box1, ab_ecp_mode(AB_ECP_SEGMENT, 0, AB_ECP_FACE, 0));
+    check_levers(&r, &cylinder, box1, ab_ecp_mode(AB_ECP_RIM, 1, AB_ECP_FACE, 0));
+    check_levers(&r, &cylinder, &cylinder, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_RIM, 1));
+    check_levers(&r, &ellipsoid, box1, ab_ecp_mode(AB_ECP_ROUND, 0, AB_ECP_FACE, 5));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(variations_of_planar_modes_match_differences),
       cmocka_unit_test(variations_of_curved_modes_match_differences),
       cmocka_unit_test(variations_of_segments_alongside_match_differences),
+      cmocka_unit_test(variations_of_levers_match_differences),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

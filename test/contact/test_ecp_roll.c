@@ -53,10 +53,12 @@ static void add_cylinder(double h, double gyro, double e_r) {
   ecpw_add_fixed(&w, &plane, pose_identity());
 }
 
-// Place of the contact point along the axis, and beside it.
+// Place of the contact point along the axis, and beside it. With gyro = 1 the impulse acts at the
+// mean arm of the step: the axis is the mean one, too.
 static void along_and_beside(double* L, double* D) {
   abVec3 r = v3_sub(w.solution[0].point, w.body[1].com);
   abVec3 axis = quat_rotate(w.body[1].q, v3(1, 0, 0));
+  if (w.gyro != 0) axis = v3_unit(v3_add(axis, quat_rotate(w.before[1].q, v3(1, 0, 0))));
   *L = axis.x * r.x + axis.y * r.y;
   *D = axis.y * r.x - axis.x * r.y;
 }

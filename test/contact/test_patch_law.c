@@ -6,7 +6,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-enum { N = 7, NPOINT = 4 * N + 1 };
+enum { N = 7, NPOINT = 4 * N + 4 };
 
 static void make_polygon(Random* r, abVec2* p) {
   abVec2 shift = v2(random_uniform(r, -1, 1), random_uniform(r, -1, 1));
@@ -27,7 +27,7 @@ static void rule_is_exact_for_cubics_and_positive(void** state) {
     abPolygonMoments m;
     ab_polygon_moments(N, p, &m);
     for (int i = 0; i < NPOINT; i++) {
-      assert_true(w[i] > 0);
+      assert_true(i <= 4 * N ? w[i] > 0 : w[i] == 0);
       double f[10] = {1,
                       x[i],
                       y[i],

@@ -95,12 +95,25 @@ static void momentum(const EcpWorld* w, double radius, PaperResidual* out) {
   out->momentum = fmax(v3_norm(lin), v3_norm(ang) / radius) / size;
 }
 
+// The arm at which friction's velocity is taken. gyro = 0: from the centre of mass at the end to
+// the reported point. gyro = 1: the mean arm; it lies on the line of action through the reported
+// point, where n.lambda + h/2 n.(w x lambda), its height at the end, is that of the plane.
+static abVec3 friction_arm(const EcpWorld* w) {
+  const abPairSolution* s = &w->solution[0];
+  const abContactBody* b = &w->body[1];
+  abVec3 r = v3_sub(s->point, b->com), n = s->normal, P = s->impulse.force;
+  if (w->gyro == 0) return r;
+  abVec3 a = v3_scale(0.5 * w->h, b->twist.ang);
+  double over = v3_dot(n, v3_cross(a, r)) / (v3_dot(n, P) + v3_dot(n, v3_cross(a, P)));
+  return v3_axpy(-over, P, r);
+}
+
 static void friction(const EcpWorld* w, PaperResidual* out) {
   const abPairSolution* s = &w->solution[0];
   const abContactBody* b = &w->body[1];
   abVec3 t, o, n = s->normal;
   v3_tangents(n, &t, &o);
-  abVec3 u = twist_at(b->twist, v3_sub(s->point, b->com));
+  abVec3 u = twist_at(b->twist, friction_arm(w));
   double e[3] = {w->e_t, w->e_o, w->e_r},
          v[3] = {v3_dot(t, u), v3_dot(o, u), v3_dot(n, b->twist.ang)};
   abVec3 f = s->impulse.force;
@@ -122,6 +135,67 @@ static void friction(const EcpWorld* w, PaperResidual* out) {
   out->friction = fmax(out->friction, -pn / unit);
 }
 
+// Mean over the step of a vector that ends at x and turns with the body, and back.
+static abVec3 mean_turned(const EcpWorld* w, abVec3 x) {
+  abQuat back = quat_mul(w->before[1].q, quat_conj(w->body[1].q));
+  return v3_lerp(x, quat_rotate(back, x), 0.5);
+}
+
+static abVec3 end_of_mean(const EcpWorld* w, abVec3 mean) {
+  return v3_axpy(0.5 * w->h, v3_cross(w->body[1].twist.ang, mean), mean);
+}
+
+// Mean offset of the lowest point of a circle of radius a about the axis k (start k0): that whose
+// scalar product with w x n is the change of its height.
+static abVec3 circle_offset(double a, abVec3 k0, abVec3 k, abVec3 n) {
+  double z0 = v3_dot(n, k0), z = v3_dot(n, k);
+  abVec3 flat0 = v3_axpy(-z0, n, k0), flat = v3_axpy(-z, n, k);
+  double s0 = v3_norm(flat0), s = v3_norm(flat);
+  abVec3 side = v3_scale((z + z0) / 2 / (s + s0), v3_add(flat, flat0));
+  return v3_scale(a, v3_axpy(-(s + s0) / 2, n, side));
+}
+
+// The point that touches at the end. gyro = 0 reports it. gyro = 1 reports the mean arm, which by
+// the kind of feature belongs to one such point; where the lowest point is unique, it must be that.
+static abVec3 touching_point(const EcpWorld* w, double radius, PaperResidual* out) {
+  const abShape* s = w->shape[1];
+  const abContactBody* b = &w->body[1];
+  const abPairSolution* c = &w->solution[0];
+  if (w->gyro == 0) return c->point;
+  abVec3 n = c->normal, arm = friction_arm(w), d = v3_neg(n), offset = v3_zero(), end = v3_zero();
+  abQuat q = quat_mul(b->q, w->shape_pose[1].q), q0 = quat_mul(w->before[1].q, w->shape_pose[1].q);
+  abVec3 off = quat_rotate(b->q, w->shape_pose[1].p), z = v3(0, 0, 1);
+  abVec3 k = quat_rotate(q, z), k0 = quat_rotate(q0, z);
+  double a = s->size.x;
+  if (s->type == AB_SPHERE || s->type == AB_CAPSULE) offset = end = v3_scale(a, d);
+  if (s->type == AB_CYLINDER && c->kind == AB_PATCH_LINE)
+    offset = circle_offset(a, k0, k, n), end = v3_scale(a, d);
+  bool rim = s->type == AB_CYLINDER && c->kind == AB_PATCH_POINT;
+  if (rim || s->type == AB_ELLIPSOID) {
+    abVec3 lowest, mean;
+    if (rim) {
+      abVec3 center = v3_axpy(v3_dot(k, n) > 0 ? -s->size.y : s->size.y, k, off);
+      abVec3 down = v3_axpy(-v3_dot(d, k), k, d);
+      lowest = v3_axpy(a / v3_norm(down), down, center);
+      mean = v3_add(mean_turned(w, center), circle_offset(a, k0, k, n));
+    } else {
+      abVec3 A2 = v3_mul(s->size, s->size), m = quat_rotate(quat_conj(q), d);
+      abVec3 m0 = quat_rotate(quat_conj(q0), d), both = v3_mul(A2, v3_add(m, m0));
+      double h1 = sqrt(v3_dot(m, v3_mul(A2, m))), h0 = sqrt(v3_dot(m0, v3_mul(A2, m0)));
+      lowest = v3_add(off, quat_rotate(q, v3_scale(1 / h1, v3_mul(A2, m))));
+      mean = mean_turned(w, v3_add(off, quat_rotate(q, v3_scale(1 / (h1 + h0), both))));
+      // its height is the mean height
+      mean = v3_axpy(0.5 * (h1 + h0) - v3_dot(d, v3_sub(mean, mean_turned(w, off))), d, mean);
+    }
+    // near upright the lowest point of a rim turns with any tilt: rounding over the tilt
+    double tilt = rim ? v3_norm(v3_axpy(-v3_dot(n, k), n, k)) : 1;
+    double loss = 1e-14 / (tilt + 1e-14);
+    out->geometry = fmax(out->geometry, v3_norm(v3_sub(mean, arm)) / radius / (1 + 1e9 * loss));
+    return v3_add(b->com, lowest);
+  }
+  return v3_add(b->com, v3_add(end, end_of_mean(w, v3_sub(arm, offset))));
+}
+
 static void geometry(const EcpWorld* w, double radius, PaperResidual* out) {
   const abContactBody* b = &w->body[1];
   const abShape* s = w->shape[1];
@@ -130,9 +204,11 @@ static void geometry(const EcpWorld* w, double radius, PaperResidual* out) {
   const abPairSolution* c = &w->solution[0];
   if (c->kind == AB_PATCH_NONE) return;
   double f[FACET_MAX];
-  abVec3 grad[FACET_MAX], active[FACET_MAX];
-  int nf = facets(s, pose_apply_inverse(pose, c->point), f, grad), na = 0;
-  out->geometry = fabs(v3_dot(n, v3_sub(c->point, w->fixed_pose[0].p))) / radius;
+  abVec3 grad[FACET_MAX], active[FACET_MAX], point = touching_point(w, radius, out);
+  int nf = facets(s, pose_apply_inverse(pose, point), f, grad), na = 0;
+  abVec3 origin = w->fixed_pose[0].p;
+  out->geometry = fmax(out->geometry, fabs(v3_dot(n, v3_sub(point, origin))) / radius);
+  out->geometry = fmax(out->geometry, fabs(v3_dot(n, v3_sub(c->point, origin))) / radius);
   double most = -INFINITY;
   for (int i = 0; i < nf; i++) {
     most = fmax(most, f[i] / radius);

@@ -1,5 +1,6 @@
 // Xie & Chakraborty's equations for one body on a fixed plane, written as they print them (with
-// their misprints mended), and evaluated at what a step returned. Knows nothing of modes.
+// their misprints mended), and evaluated at what a step returned. Knows nothing of modes. With
+// gyro = 1 the arm of the impulse is the mean one of the step instead of that at its end.
 #ifndef ABUT_TEST_ECP_PAPER_H
 #define ABUT_TEST_ECP_PAPER_H
 

@@ -1,0 +1,112 @@
+// The inner loops of the law of a patch, without branches and in lanes, so that compilers use
+// vector instructions and every machine adds in the same order.
+#include "contact/patch_points.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "base/wide.h"
+
+enum { L = AB_LANES };
+
+static inline double total(const double lane[L]) {
+  return (lane[0] + lane[1]) + (lane[2] + lane[3]);
+}
+static inline double min2(double a, double b) { return a < b ? a : b; }
+static inline double max2(double a, double b) { return a > b ? a : b; }
+
+static inline double field_at(const double field[2][3], double x, double y) {
+  return max2(0, min2(field[0][0] + field[0][1] * x + field[0][2] * y,
+                      field[1][0] + field[1][1] * x + field[1][2] * y));
+}
+
+AB_WIDE static void pressure_sum(const abPatchPoints* points, const double field[2][3],
+                                 double sum[3]) {
+  const double* restrict px = points->x, * restrict py = points->y, * restrict pw = points->w;
+  double s0[L] = {0}, s1[L] = {0}, s2[L] = {0};
+  for (int i = 0; i < points->n; i += L)
+    for (int l = 0; l < L; l++) {
+      double x = px[i + l], y = py[i + l], p = pw[i + l] * field_at(field, x, y);
+      s0[l] += p, s1[l] += p * x, s2[l] += p * y;
+    }
+  sum[0] = total(s0), sum[1] = total(s1), sum[2] = total(s2);
+}
+
+AB_WIDE void ab_points_pressure(const abPatchPoints* points, const double field[2][3],
+                                double sum[3], double count[6]) {
+  if (!count) {
+    pressure_sum(points, field, sum);
+    return;
+  }
+  const double* restrict px = points->x, * restrict py = points->y, * restrict pw = points->w;
+  double s0[L] = {0}, s1[L] = {0}, s2[L] = {0};
+  double m0[L] = {0}, m1[L] = {0}, m2[L] = {0}, m3[L] = {0}, m4[L] = {0}, m5[L] = {0};
+  for (int i = 0; i < points->n; i += L)
+    for (int l = 0; l < L; l++) {
+      double x = px[i + l], y = py[i + l], p = field_at(field, x, y);
+      double w = p > 0 ? pw[i + l] : 0, wx = w * x, wy = w * y;
+      double wp = w * p;
+      s0[l] += wp, s1[l] += wp * x, s2[l] += wp * y;
+      m0[l] += w, m1[l] += wx, m2[l] += wy;
+      m3[l] += wx * x, m4[l] += wx * y, m5[l] += wy * y;
+    }
+  sum[0] = total(s0), sum[1] = total(s1), sum[2] = total(s2);
+  count[0] = total(m0), count[1] = total(m1), count[2] = total(m2);
+  count[3] = total(m3), count[4] = total(m4), count[5] = total(m5);
+}
+
+AB_WIDE void ab_points_profile(const abPatchPoints* points, const double field[2][3],
+                               double sum[4]) {
+  const double* restrict px = points->x, * restrict py = points->y, * restrict pw = points->w;
+  double s0[L] = {0}, s1[L] = {0}, s2[L] = {0}, s3[L] = {0};
+  for (int i = 0; i < points->n; i += L)
+    for (int l = 0; l < L; l++) {
+      double x = px[i + l], y = py[i + l], p = pw[i + l] * field_at(field, x, y);
+      s0[l] += p, s1[l] += p * x, s2[l] += p * y, s3[l] += p * (x * x + y * y);
+    }
+  sum[0] = total(s0), sum[1] = total(s1), sum[2] = total(s2), sum[3] = total(s3);
+}
+
+AB_WIDE static void friction_force(const abPatchPoints* points, const double field[2][3],
+                                   const abPatchSlip* slip, double f[3]) {
+  const double* restrict px = points->x, * restrict py = points->y, * restrict pw = points->w;
+  double s0 = slip->s[0], s1 = slip->s[1], s2 = slip->s[2];
+  double gain = slip->gain, slow2 = slip->slow * slip->slow;
+  double f0[L] = {0}, f1[L] = {0}, f2[L] = {0};
+  for (int i = 0; i < points->n; i += L)
+    for (int l = 0; l < L; l++) {
+      double x = px[i + l], y = py[i + l], p = pw[i + l] * field_at(field, x, y);
+      double a = s0 - s2 * y, b = s1 + s2 * x;
+      double slope = gain * p / sqrt(max2(a * a + b * b, slow2));
+      f0[l] -= slope * a, f1[l] -= slope * b, f2[l] -= slope * (x * b - y * a);
+    }
+  f[0] = total(f0), f[1] = total(f1), f[2] = total(f2);
+}
+
+// With e = s / |s| the derivative of a point that slips is (slope)(1 - trust e e^T).
+AB_WIDE void ab_points_friction(const abPatchPoints* points, const double field[2][3],
+                                const abPatchSlip* slip, double f[3], double G[6]) {
+  if (!G) {
+    friction_force(points, field, slip, f);
+    return;
+  }
+  const double* restrict px = points->x, * restrict py = points->y, * restrict pw = points->w;
+  double s0 = slip->s[0], s1 = slip->s[1], s2 = slip->s[2];
+  double gain = slip->gain, slow2 = slip->slow * slip->slow, trust = slip->trust;
+  double f0[L] = {0}, f1[L] = {0}, f2[L] = {0};
+  double g0[L] = {0}, g1[L] = {0}, g2[L] = {0}, g3[L] = {0}, g4[L] = {0}, g5[L] = {0};
+  for (int i = 0; i < points->n; i += L)
+    for (int l = 0; l < L; l++) {
+      double x = px[i + l], y = py[i + l], p = pw[i + l] * field_at(field, x, y);
+      double a = s0 - s2 * y, b = s1 + s2 * x, square = a * a + b * b;
+      double most = max2(square, slow2), slope = gain * p / sqrt(most);
+      double less = square > slow2 ? trust * slope / most : 0;
+      f0[l] -= slope * a, f1[l] -= slope * b, f2[l] -= slope * (x * b - y * a);
+      double gaa = slope - less * a * a, gab = -less * a * b, gbb = slope - less * b * b;
+      double ga = x * gab - y * gaa, gb = x * gbb - y * gab;
+      g0[l] += gaa, g1[l] += gab, g2[l] += gbb, g3[l] += ga, g4[l] += gb, g5[l] += x * gb - y * ga;
+    }
+  f[0] = total(f0), f[1] = total(f1), f[2] = total(f2);
+  G[0] = total(g0), G[1] = total(g1), G[2] = total(g2);
+  G[3] = total(g3), G[4] = total(g4), G[5] = total(g5);
+}
