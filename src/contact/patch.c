@@ -76,8 +76,8 @@ static const abParam params[AB_PATCH_NPARAM] = {
     [AB_PATCH_ITERATIONS] = {"iterations", 60, "1", "most Newton steps"},
     [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 2e7, "flop",
                                "largest factorisation; beyond it islands are solved by sweeps"},
-    [AB_PATCH_SWEEPS] = {"sweeps", 8, "1", "most sweeps over an island that is not factorised"},
-    [AB_PATCH_SWEEP_TOLERANCE] = {"sweep_tolerance", 1e-4, "g h",
+    [AB_PATCH_SWEEPS] = {"sweeps", 30, "1", "most sweeps over a large island"},
+    [AB_PATCH_SWEEP_TOLERANCE] = {"sweep_tolerance", 3e-4, "g h",
                                   "change of velocity in a sweep at which sweeps stop"},
 };
 
@@ -145,6 +145,29 @@ static abStatus choose_path(abPatchIsland* island, abBlockSymbolic* symbolic, bo
   return status == AB_ERROR_MEMORY ? status : AB_OK;
 }
 
+// Newton's method, and sweeps where it has not got there.
+static abStatus solve_small(abPatchIsland* island, const abBlockSymbolic* symbolic) {
+  const double* param = island->system->param;
+  abStatus status = ab_patch_newton(island, symbolic);
+  if (status != AB_OK || island->residual <= param[AB_PATCH_TOLERANCE]) return status;
+  return ab_patch_sweep(island, (int)param[AB_PATCH_SWEEPS]);
+}
+
+// In a large island that moves there is always some patch that strikes, slips or opens, and each
+// keeps Newton's steps short for all; sweeps settle such things where they happen. Where nothing
+// much happens, Newton's method settles in a step or two what sweeps would carry to and fro.
+enum { LARGE_ISLAND = 64, FEW_SWEEPS = 6 };
+#define CALM \
+  0.05  // patches have changed their motion by less than this times g h since the last step
+
+static abStatus solve_large(abPatchIsland* island, const abBlockSymbolic* symbolic, bool direct) {
+  const double* param = island->system->param;
+  bool calm = direct && ab_patch_departure(island) <= CALM;
+  abStatus status = ab_patch_sweep(island, calm ? FEW_SWEEPS : (int)param[AB_PATCH_SWEEPS]);
+  if (status != AB_OK || !calm || island->residual <= param[AB_PATCH_TOLERANCE]) return status;
+  return solve_small(island, symbolic);
+}
+
 static void solve_island(void* context, int i, int worker) {
   Job* job = context;
   abPatchIsland* island = &job->island[i];
@@ -152,12 +175,10 @@ static void solve_island(void* context, int i, int worker) {
   island->scratch = own ? own : job->problem->scratch;
   abArenaMark mark = ab_arena_mark(island->scratch);
   ab_patch_velocities(island);
-  const double* param = job->problem->param;
-  job->status[i] = AB_OK;
   island->residual = INFINITY;
-  if (job->direct[i]) job->status[i] = ab_patch_newton(island, &job->symbolic[i]);
-  if (job->status[i] == AB_OK && !(island->residual <= param[AB_PATCH_TOLERANCE]))
-    job->status[i] = ab_patch_sweep(island, (int)param[AB_PATCH_SWEEPS]);
+  job->status[i] = island->ncontact > LARGE_ISLAND || !job->direct[i]
+                       ? solve_large(island, &job->symbolic[i], job->direct[i])
+                       : solve_small(island, &job->symbolic[i]);
   for (int k = 0; k < island->ncontact; k++)
     ab_patch_remember(island, island->contact[k], &job->solution->pair[island->contact[k]->pair]);
   ab_arena_release(island->scratch, mark);

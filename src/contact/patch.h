@@ -173,6 +173,8 @@ double ab_patch_trust(const abPatchContact* c, const double f[6]);
 // --- patch_newton.c
 abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic);
 // --- patch_sweep.c
+// How far the motion has gone, in units of g h, from where the law gave the impulses.
+double ab_patch_departure(const abPatchIsland* island);
 abStatus ab_patch_sweep(abPatchIsland* island, int most);
 // --- patch_memory.c
 void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution);

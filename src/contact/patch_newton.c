@@ -285,7 +285,7 @@ abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic)
   if (island->ncontact > SMALL_ISLAND)
     most = most < 12 ? most : 12 + (most - 12) * SMALL_ISLAND / island->ncontact;
   Work work = {.value = NULL};
-  int pass = 0;
+  int pass = 0, first = island->iterations;
   double blend = 1, disturbed = INFINITY;
   for (;;) {
     evaluate(island, false);
@@ -307,8 +307,8 @@ abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic)
     if (island->iterations >= most) break;
     if (!work.value && !take_work(island, symbolic, &work)) return AB_ERROR_MEMORY;
     island->iterations++;
-    bool done = island->iterations == 1 ? predict(island, symbolic, &work)
-                                        : newton_step(island, symbolic, &work);
+    bool done = island->iterations == first + 1 ? predict(island, symbolic, &work)
+                                                : newton_step(island, symbolic, &work);
     if (!done) {
       island->nregularised++;
       break;

@@ -161,16 +161,25 @@ static void push(const abPatchIsland* island, const abPatchContact* c, const dou
   }
 }
 
-// What the mismatch between the law's answer and the impulse means as a velocity, by the law's
-// slope.
-static double mismatch(const abPatchContact* c, const double f[6], const double answer[6]) {
-  const double* m = c->law.moments.m;
+// What the mismatch between the law's answer and the impulse means as a velocity of the contact's
+// own bodies.
+static double mismatch(const abPatchIsland* island, const abPatchContact* c,
+                       const double answer[6]) {
+  const double *m = c->law.moments.m, *param = island->system->param;
   double d[6];
-  for (int k = 0; k < 6; k++) d[k] = answer[k] - f[k];
+  for (int k = 0; k < 6; k++) d[k] = answer[k] - c->impulse[k];
   double second = m[AB_M_XX] + m[AB_M_YY], per_r2 = second > 0 ? m[AB_M_1] / second : 0;
   double normal = sqrt(d[2] * d[2] + (d[3] * d[3] + d[4] * d[4]) * per_r2);
   double along = sqrt(d[0] * d[0] + d[1] * d[1] + d[5] * d[5] * per_r2);
-  return (normal / c->law.weight + along / c->law.weight_t) / m[AB_M_1];
+  return (normal * param[AB_PATCH_STIFFNESS] / c->law.weight +
+          along * param[AB_PATCH_FRICTION_STIFFNESS] / c->law.weight_t) /
+         m[AB_M_1];
+}
+
+// Speed of the patch's fastest point, at most, in the relative motion V.
+static double speed_of(const abPatchContact* c, const double V[6]) {
+  return sqrt(V[0] * V[0] + V[1] * V[1] + V[2] * V[2]) +
+         sqrt((V[3] * V[3] + V[4] * V[4] + V[5] * V[5]) * c->law.radius2);
 }
 
 typedef struct Visit {
@@ -219,9 +228,8 @@ enum { LOCAL_STEPS = 4 };
 
 // Where to begin. What presses is taken to press as it did when the law last gave its impulse: the
 // neighbours have since moved the bodies by far more than the law's width, and at the present
-// velocity most points would wrongly seem to have come off, or to slip. Leaves answer and
-// derivative at the beginning.
-static double begin(abPatchContact* c, const Local* local, Trial* t) {
+// velocity most points would wrongly seem to have come off, or to slip.
+static void begin(abPatchContact* c, const Local* local, Trial* t) {
   memcpy(c->answer, t->answer, sizeof c->answer);
   if (t->f[2] > 0) {
     double d[6], push[6];
@@ -230,20 +238,14 @@ static double begin(abPatchContact* c, const Local* local, Trial* t) {
     apply6(local->inverse, d, push);
     for (int k = 0; k < 6; k++) t->V[k] = c->state[k], t->f[k] += push[k];
   }
-  c->law.trust = ab_patch_trust(c, t->f);
-  ab_patch_evaluate(&c->law, t->V, t->answer, c->G);
-  return mismatch(c, t->f, t->answer);
 }
 
 static void solve_contact(Visit* visit, abPatchContact* c, const Local* local, Trial* t) {
-  double error = begin(c, local, t);
-  for (int i = 0; i < LOCAL_STEPS && error > 0.3 * visit->threshold; i++) {
-    if (i > 0) {
-      memcpy(c->answer, t->answer, sizeof c->answer);
-      c->law.trust = ab_patch_trust(c, t->f);
-      ab_patch_evaluate(&c->law, t->V, t->answer, c->G);
-    }
+  begin(c, local, t);
+  for (int i = 0; i < LOCAL_STEPS; i++) {
     double A[36], s[6], push[6], slope = 0;
+    c->law.trust = ab_patch_trust(c, t->f);
+    ab_patch_evaluate(&c->law, t->V, t->answer, c->G);
     ab_patch_expand_G(c->G, A);
     for (int k = 0; k < 36; k++) A[k] += local->inverse[k];
     for (int k = 0; k < 6; k++) s[k] = t->answer[k] - t->f[k];
@@ -254,18 +256,12 @@ static void solve_contact(Visit* visit, abPatchContact* c, const Local* local, T
     Trial to;
     local_search(c, t, s, push, slope, &to);
     *t = to;
-    error = mismatch(c, t->f, t->answer);
+    // what is left, as the step that the same derivative would make of it
+    for (int k = 0; k < 6; k++) s[k] = t->answer[k] - t->f[k];
+    solve6(A, s);
+    if (speed_of(c, s) <= 0.3 * visit->threshold) break;
+    memcpy(c->answer, t->answer, sizeof c->answer);
   }
-}
-
-// How much faster than `state` the patch now moves anywhere, at most.
-static double departure(const abPatchContact* c, const double V[6]) {
-  double lin = 0, ang = 0;
-  for (int k = 0; k < 3; k++) {
-    double a = V[k] - c->state[k], b = V[3 + k] - c->state[3 + k];
-    lin += a * a, ang += b * b;
-  }
-  return sqrt(lin) + sqrt(ang * c->law.radius2);
 }
 
 static bool moved_since(const Visit* visit, const abPatchContact* c, int seen) {
@@ -282,17 +278,19 @@ static double visit_contact(Visit* visit, abPatchContact* c, Local* local) {
   ab_patch_relative(island, c, island->v, t.V);
   bool solved = local->seen >= 0;  // `state` gives the impulse
   local->seen = ++visit->now;
-  double error = solved ? departure(c, t.V) : INFINITY;
-  if (error > visit->threshold) {
+  double d[6], error;
+  if (solved) {
+    for (int k = 0; k < 6; k++) d[k] = t.V[k] - c->state[k];
+    error = speed_of(c, d);
+  } else {
     ab_patch_evaluate(&c->law, t.V, t.answer, NULL);
-    error = mismatch(c, c->impulse, t.answer);
+    error = mismatch(island, c, t.answer);
+    if (error <= visit->threshold) memcpy(c->state, t.V, sizeof c->state);
   }
   local->left = error;
   memcpy(c->V, t.V, sizeof c->V);
-  if (error <= visit->threshold) {
-    if (!solved) memcpy(c->state, t.V, sizeof c->state);
-    return error;
-  }
+  if (error <= visit->threshold) return error;
+  if (solved) ab_patch_evaluate(&c->law, t.V, t.answer, NULL);
   memcpy(t.f, c->impulse, sizeof t.f);
   if (!local->ready) island->nregularised += prepare(island, c, local);
   solve_contact(visit, c, local, &t);
@@ -313,13 +311,29 @@ static double visit_contact(Visit* visit, abPatchContact* c, Local* local) {
   return error;
 }
 
+static double unit_speed(const abPatchSystem* system) {
+  return system->gravity * system->h + 1e-8 * system->problem->length / system->h;
+}
+
+double ab_patch_departure(const abPatchIsland* island) {
+  double most = 0;
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    if (!(c->impulse[2] > 0)) continue;
+    double d[6];
+    for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
+    most = fmax(most, speed_of(c, d));
+  }
+  return most / unit_speed(island->system);
+}
+
 abStatus ab_patch_sweep(abPatchIsland* island, int most) {
   const abPatchSystem* system = island->system;
-  double unit = system->gravity * system->h + 1e-8 * system->problem->length / system->h;
   double tolerance = system->param[AB_PATCH_SWEEP_TOLERANCE];
+  double limit = tolerance * unit_speed(system);
   Local* local = AB_TAKE(island->scratch, Local, island->ncontact);
   Visit visit = {.island = island,
-                 .threshold = 0.3 * tolerance * unit,
+                 .threshold = 0.3 * limit,
                  .moved = AB_TAKE(island->scratch, int, island->nblock)};
   if (!local || !visit.moved) return AB_ERROR_MEMORY;
   for (int i = 0; i < island->ncontact; i++) local[i].ready = false, local[i].seen = -1;
@@ -333,8 +347,10 @@ abStatus ab_patch_sweep(abPatchIsland* island, int most) {
       worst = fmax(worst, visit_contact(&visit, island->contact[i], &local[i]));
     }
     island->iterations++;
-    if (worst <= tolerance * unit) break;
+    if (worst <= limit) break;
   }
-  island->residual = worst / unit / tolerance * system->param[AB_PATCH_TOLERANCE];
+  for (int i = 0; i < island->ncontact; i++)
+    ab_patch_relative(island, island->contact[i], island->v, island->contact[i]->V);
+  island->residual = worst / limit * system->param[AB_PATCH_TOLERANCE];
   return AB_OK;
 }
