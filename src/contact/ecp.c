@@ -18,8 +18,9 @@
 // (vertex, edge, face; line, rim, disc) are the modes: each is a smooth system of at most 12
 // unknowns for one body on a fixed one, solved by Newton (ecp_newton.c) and accepted when all its
 // inequalities hold (ecp_check.c); the search among modes is ecp_search.c, many bodies together
-// are ecp_island.c. Bodies that would not touch anything in free motion are settled first: their
-// friction would be undefined (p_n = 0), and the paper's equations are vacuous there.
+// are ecp_island.c and ecp_many.c, what those cannot solve ecp_pivot.c and ecp_continue.c. Bodies
+// that would not touch anything in free motion are settled first: their friction would be undefined
+// (p_n = 0), and the paper's equations are vacuous there.
 //
 // Departures: (1) their multiplier l_k1 is always zero at contact, where it should single out a
 // facet; the separating plane needs no such index. (2) sigma is not an unknown. (3) gyro = 1
@@ -32,8 +33,9 @@
 // What gyro = 1 keeps, beside linear momentum: angular momentum of bodies that touch each other, to
 // rounding; energy of a body on fixed planes never grows without applied work, step by step;
 // sticking matter does not move at all, and rolling costs nothing. Between moving bodies energy may
-// grow by a term of second order in h, which no arm avoids (ecp_lever.c); it was not seen to grow
-// in any collision of the tests. gyro = 0 lifts a pivoting body by the difference of arc and
+// grow by a term of second order in h, which no arm avoids (ecp_lever.c): at most 0.6 % of it in
+// one step, in 340,000 steps of two and three bodies thrown on a plane at h = 2 to 10 ms, in an
+// impact that slides at 6 m/s. gyro = 0 lifts a pivoting body by the difference of arc and
 // chord (up to 0.2 % of its energy over a drop at h = 19 ms), and shifts the angular momentum of
 // two bodies by h (v1 - v2) x P a step.
 //
@@ -42,8 +44,7 @@
 // counts it in `nregularised`.
 //
 // Not modelled: contacts of joint trees (the step is reported as unconverged with residual 1, and
-// the pairs are counted in `nregularised`); ellipsoids against anything but a plane, a face or a
-// disc (reported as unconverged when they meet).
+// the pairs are counted in `nregularised`).
 #include <string.h>
 
 #include "base/arena.h"

@@ -53,6 +53,7 @@ typedef struct abEcpBody {
   abVec3 x0, v0, w0;  // at the start
   abMat3 R0;
   abVec3 f, tau;          // impulses of the load
+  abVec3 whole[4];        // v0, w0, f, tau of the whole step (ecp_continue.c)
   abVec3 f_ext, tau_ext;  // impulses of contacts that are held fixed
   double inertia_scale;   // mean principal moment
   // the present iterate, at the end of the step
@@ -77,7 +78,11 @@ typedef struct abEcpContact {
 
   abEcpMode mode;
   abEcpFeature feature[2];
-  int ref;          // the body whose plane gives the normal; -1: the normal comes from both
+  int ref;       // the body whose plane gives the normal; -1: the normal comes from both
+  bool rounded;  // an ellipsoid and no plane (ecp_round.c), with its chart of the normal:
+  bool charted;  // the chart below is in use
+  abVec3 chart[3], round_n;
+  double chart_angle;
   bool alongside;   // two segments that are nearly parallel (ecp_curve.c)
   double sign;      // of n along the cross product of two edges
   abVec3 t_ref;     // t in coordinates of the body `ref`, or a world direction if ref is -1
@@ -116,8 +121,10 @@ typedef struct abEcpSystem {
   double *F, *J, *step, *trial;  // n, n*n, n, n
   int* pivot;                    // 4 n
   double proximal;               // see hold_back in ecp_newton.c
+  bool lenient;                  // see ab_ecp_plausible
   double speed;                  // change of velocity that the residual is compared with
   int iterations;                // Newton iterations so far, over all modes tried
+  int earlier;                   // and before the count was last set back
   int modes;                     // modes tried so far
 } abEcpSystem;
 
@@ -143,6 +150,17 @@ bool ab_ecp_set_mode(abEcpContact* c, abEcpMode mode);
 // The same for modes without a plane (ecp_curve.c).
 bool ab_ecp_set_curved(abEcpContact* c);
 void ab_ecp_curved_kinematics(const abEcpContact* c, abEcpKinematics* k);
+// The same for ellipsoids without a plane (ecp_round.c); place: parameters where the ellipsoid is
+// nearest to the other feature, starting near the world point a; memory: the normal, in the
+// coordinates of the body that is not (or the second) the ellipsoid; normal: of the greatest
+// separation, from a first guess.
+bool ab_ecp_set_round(abEcpContact* c);
+bool ab_ecp_round_orient(abEcpContact* c);
+bool ab_ecp_round_place(abEcpContact* c, abVec3 a);
+abVec3 ab_ecp_round_memory(const abEcpContact* c);
+bool ab_ecp_round_normal(const abEcpContact* c, const abEcpFeature f[2], abVec3* N);
+void ab_ecp_round_kinematics(const abEcpContact* c, abEcpKinematics* k,
+                             double dn[3][AB_ECP_COLUMNS]);
 // For modes without a plane: fixes t and the sign of n by the present poses and parameters; false
 // if they leave n undefined. Call after set_mode, once the parameters have their first values.
 bool ab_ecp_orient(abEcpContact* c);
@@ -186,6 +204,9 @@ abEcpVerdict ab_ecp_check(const abEcpSystem* s);
 // it fails (in units of length, or of impulse over mass).
 bool ab_ecp_admissible(const abEcpSystem* s, const abEcpContact* c, double* worst);
 
+// Whether the contacts add no energy worth mentioning.
+bool ab_ecp_plausible(const abEcpSystem* s);
+
 // --- ecp_neighbour.c
 // The mode that a violated inequality of the present solution points to; false if none does.
 bool ab_ecp_neighbour(const abEcpContact* c, abEcpMode* next);
@@ -201,6 +222,8 @@ double ab_ecp_gap(const abEcpContact* c);
 abVec3 ab_ecp_witness(const abEcpContact* c);
 
 // --- ecp_search.c
+// Parameters of the present mode nearest to a world point; false if that leaves no normal.
+bool ab_ecp_place(abEcpContact* c, abVec3 a);
 // The mode and the impulses of the only contact of a system; true if all holds.
 bool ab_ecp_search(abEcpSystem* s, const abEcpMode* last);
 

@@ -132,6 +132,20 @@ static abVec3 tangent_near(const abEcpFeature* f, const abEcpBody* b, abVec3 a, 
 
 static double rounded(const abEcpFeature* f) { return f->kind == AB_ECP_RIM ? 0 : f->rad; }
 
+// The same where one is an ellipsoid.
+static bool round_normal(const abEcpContact* c, const abEcpFeature f[2], abVec3 witness, abVec3* n,
+                         double* beyond) {
+  int e = f[0].kind == AB_ECP_ROUND ? 0 : 1, o = 1 - e;
+  abVec3 N = v3_sub(to_world(c->body[e], f[e].c), witness);
+  if (!ab_ecp_round_normal(c, f, &N)) return false;
+  *n = o == 1 ? N : v3_neg(N);
+  if (f[o].kind != AB_ECP_SEGMENT) return true;
+  abVec3 p = ab_ecp_support(f[e].shape, c->body[e], v3_neg(N)),
+         u = m3_apply(&c->body[o]->R, f[o].u);
+  *beyond = fmax(0, fabs(v3_dot(u, v3_sub(p, to_world(c->body[o], f[o].c)))) - f[o].half);
+  return true;
+}
+
 // The normal of two features that are not faces; false if they have none.
 static bool curved_normal(const abEcpContact* c, const abEcpFeature f[2], abVec3 witness, abVec3* n,
                           double* beyond) {
@@ -139,6 +153,8 @@ static bool curved_normal(const abEcpContact* c, const abEcpFeature f[2], abVec3
   abVec3 x0 = to_world(b0, f[0].c), x1 = to_world(b1, f[1].c), d = v3_sub(x0, x1);
   bool point0 = f[0].kind == AB_ECP_POINT, point1 = f[1].kind == AB_ECP_POINT;
   *beyond = 0;
+  if (f[0].kind == AB_ECP_ROUND || f[1].kind == AB_ECP_ROUND)
+    return round_normal(c, f, witness, n, beyond);
   if (!point0 && !point1) {
     abVec3 u0 = tangent_near(&f[0], b0, witness, beyond);
     abVec3 u1 = tangent_near(&f[1], b1, witness, beyond);
@@ -182,7 +198,7 @@ static bool curved_normal(const abEcpContact* c, const abEcpFeature f[2], abVec3
   return v3_norm2(d) > 0;
 }
 
-static const abEcpKind curved_kind[3] = {AB_ECP_SEGMENT, AB_ECP_POINT, AB_ECP_RIM};
+static const abEcpKind curved_kind[4] = {AB_ECP_SEGMENT, AB_ECP_POINT, AB_ECP_RIM, AB_ECP_ROUND};
 
 static void consider_curved(Ranking* r, const abEcpFeature f[2], abVec3 witness, bool rank) {
   const abEcpContact* c = r->c;
@@ -205,11 +221,11 @@ static void consider_curved(Ranking* r, const abEcpFeature f[2], abVec3 witness,
 
 static void each_curved(Ranking* r, abVec3 witness, bool rank) {
   const abEcpContact* c = r->c;
-  for (int a = 0; a < 9; a++)
-    for (int i = 0; i < ab_ecp_feature_count(&c->shape[0], curved_kind[a % 3]); i++) {
-      abEcpFeature f[2] = {ab_ecp_feature(&c->shape[0], curved_kind[a % 3], i)};
-      for (int j = 0; j < ab_ecp_feature_count(&c->shape[1], curved_kind[a / 3]); j++) {
-        f[1] = ab_ecp_feature(&c->shape[1], curved_kind[a / 3], j);
+  for (int a = 0; a < 16; a++)
+    for (int i = 0; i < ab_ecp_feature_count(&c->shape[0], curved_kind[a % 4]); i++) {
+      abEcpFeature f[2] = {ab_ecp_feature(&c->shape[0], curved_kind[a % 4], i)};
+      for (int j = 0; j < ab_ecp_feature_count(&c->shape[1], curved_kind[a / 4]); j++) {
+        f[1] = ab_ecp_feature(&c->shape[1], curved_kind[a / 4], j);
         // two sharp vertices, or a sharp vertex and a sharp edge, have no normal
         consider_curved(r, f, witness, rank);
       }

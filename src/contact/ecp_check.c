@@ -42,6 +42,24 @@ bool ab_ecp_admissible(const abEcpSystem* s, const abEcpContact* c, double* wors
   return over <= OVERLAP && out <= BORDER && pull <= BORDER;
 }
 
+// Between moving bodies the equations may have solutions far away, where huge impulses wedge
+// against each other and drive the bodies. Contact does not: what it may add (ecp_lever.c) is far
+// below this share of the energy at hand, of motion and of what the load can give in a step.
+bool ab_ecp_plausible(const abEcpSystem* s) {
+  if (s->lenient) return true;
+  double before = 0, after = 0, work = 0;
+  for (int i = 0; i < s->nbody; i++) {
+    const abEcpBody* b = s->body[i];
+    abVec3 f = v3_add(b->f, b->f_ext), tau = v3_add(b->tau, b->tau_ext);
+    before += 0.5 * (b->m * v3_norm2(b->v0) + v3_dot(b->w0, m3_apply(&b->I, b->w0)));
+    before += v3_norm2(f) / b->m + v3_norm2(tau) / b->inertia_scale;
+    after += 0.5 * (b->m * v3_norm2(b->v) + v3_dot(b->w, m3_apply(&b->I, b->w)));
+    after -= v3_norm2(f) / b->m + v3_norm2(tau) / b->inertia_scale;
+    work += v3_dot(f, b->v) + v3_dot(tau, b->w);
+  }
+  return after - work <= 1.05 * before;
+}
+
 static void slip_velocity(const abEcpContact* c, const abEcpKinematics* k, double v[3]) {
   const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
   abEcpLevers lever;

@@ -46,6 +46,7 @@ static Curve curve_at(const abEcpFeature* f, const abEcpBody* b, double par) {
 
 bool ab_ecp_set_curved(abEcpContact* c) {
   const abEcpFeature *f0 = &c->feature[0], *f1 = &c->feature[1];
+  if (f0->kind == AB_ECP_ROUND || f1->kind == AB_ECP_ROUND) return ab_ecp_set_round(c);
   bool curve0 = is_curve(f0), curve1 = is_curve(f1);
   if (!(curve0 || f0->kind == AB_ECP_POINT) || !(curve1 || f1->kind == AB_ECP_POINT)) return false;
   c->npar = curve0 + curve1;
@@ -61,6 +62,7 @@ bool ab_ecp_set_curved(abEcpContact* c) {
 
 bool ab_ecp_orient(abEcpContact* c) {
   if (c->ref >= 0) return true;
+  if (c->rounded) return ab_ecp_round_orient(c);
   const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
   Curve q0 = curve_at(&c->feature[0], b0, c->par[0]);
   bool first = is_curve(&c->feature[0]);
@@ -188,6 +190,11 @@ static void alongside(const Curve q[2], double reach, abEcpKinematics* k,
 
 void ab_ecp_curved_kinematics(const abEcpContact* c, abEcpKinematics* k) {
   double D[3][AB_ECP_COLUMNS] = {{0}}, dn[3][AB_ECP_COLUMNS] = {{0}};
+  if (c->rounded) {
+    ab_ecp_round_kinematics(c, k, dn);
+    frame_from_normal(k, c->t_ref, dn);
+    return;
+  }
   Curve q[2];
   curve_pair(c, q, D);
   double rad = rounding(&c->feature[0]), reach = rad + rounding(&c->feature[1]);

@@ -61,10 +61,8 @@ static bool solve_root(const abContactProblem* p, int root, int* parent, int nto
     mine[island.ncontact++] = i;
   }
   if (!(radius > 0) || !isfinite(radius)) radius = p->length > 0 ? p->length : 1;
-  island.body = AB_TAKE(p->scratch, abEcpBody, 2 * island.nbody);
-  island.contact = AB_TAKE(p->scratch, abEcpContact, 2 * island.ncontact + 1);
-  island.saved_body = island.body + island.nbody;
-  island.saved_contact = island.contact + island.ncontact;
+  island.body = AB_TAKE(p->scratch, abEcpBody, (1 + AB_ECP_LEVELS) * island.nbody);
+  island.contact = AB_TAKE(p->scratch, abEcpContact, (1 + AB_ECP_LEVELS) * island.ncontact + 1);
   if (!island.body || !island.contact || !take_system(p->scratch, &island, &island.system))
     return false;
   island.system.exact_momentum = report->exact_momentum;
@@ -73,7 +71,7 @@ static bool solve_root(const abContactProblem* p, int root, int* parent, int nto
   for (int i = 0; i < island.ncontact; i++)
     ab_ecp_load_contact(&island, &touch[mine[i]], &island.contact[i]);
   ab_ecp_solve_island(&island, report);
-  report->iterations += island.system.iterations;
+  report->iterations += island.system.iterations + island.system.earlier;
   double back = radius / p->h;
   for (int i = 0; i < island.nbody; i++) {
     const abEcpBody* b = &island.body[i];

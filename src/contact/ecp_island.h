@@ -11,6 +11,7 @@ typedef struct abEcpMemory {
   double pn, pr;
   abVec3 friction;  // world axes
   double par[2];
+  abVec3 normal;  // of an ellipsoid without a plane, in the other body's coordinates
 } abEcpMemory;
 
 // A pair to be looked at; hull: the whole body instead of the pair's own geom.
@@ -30,14 +31,15 @@ typedef struct abEcpReport {
 bool ab_ecp_islands(const abContactProblem* p, int ntouch, const abEcpTouch* touch,
                     abContactSolution* out, abEcpReport* report);
 
+// Copies of an island's state: who uses them.
+enum { AB_ECP_SAVED, AB_ECP_STAGE, AB_ECP_PIVOT, AB_ECP_LEVELS = AB_ECP_PIVOT + 4 };
+
 // Bodies and contacts of one island with what is needed to go back to SI units.
 typedef struct abEcpIsland {
   const abContactProblem* problem;
   int nbody, ncontact;
-  abEcpBody* body;
+  abEcpBody* body;  // followed by room for AB_ECP_LEVELS copies
   abEcpContact* contact;
-  abEcpBody* saved_body;  // room for a copy of both
-  abEcpContact* saved_contact;
   abEcpBody ground;
   abVec3 origin;
   double length, mass;  // units; time: problem->h
@@ -57,5 +59,28 @@ void ab_ecp_store(const abEcpIsland* island, const abEcpContact* c, abContactSol
 // All contacts of the island, active ones chosen. Returns whether every equation and inequality
 // holds.
 bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report);
+// Parts of it. Active and with a mode: a contact just taken in has none until it is first solved.
+bool ab_ecp_bears(const abEcpContact* c);
+int ab_ecp_take_in_overlapping(abEcpIsland* island);  // contacts left out that overlap; how many
+void ab_ecp_keep_impulse(abEcpContact* c);
+// The kept impulses of all active contacts but `except`, as loads; one contact alone under them.
+void ab_ecp_external_loads(abEcpIsland* island, const abEcpContact* except);
+bool ab_ecp_solve_single(abEcpIsland* island, abEcpContact* c, const abEcpMode* last);
+void ab_ecp_save(abEcpIsland* island, int level);
+void ab_ecp_restore(abEcpIsland* island, int level);
+void ab_ecp_free_motion(abEcpIsland* island);
+// One Newton system for the island at the present modes; together: and every inequality holds.
+abEcpNewton ab_ecp_newton_island(abEcpIsland* island, bool damped);
+bool ab_ecp_together(abEcpIsland* island, bool damped);
+void ab_ecp_new_budget(abEcpIsland* island);     // of iterations, for another attempt
+bool ab_ecp_solve_several(abEcpIsland* island);  // sweeps and joint Newton
+bool ab_ecp_solve_cold(abEcpIsland* island);     // from the free motion
+
+// --- ecp_pivot.c
+// solved: the present state solves the equations; else it is a start near a solution.
+bool ab_ecp_pivot(abEcpIsland* island, bool solved);
+
+// --- ecp_continue.c
+bool ab_ecp_solve_by_continuation(abEcpIsland* island);
 
 #endif

@@ -24,6 +24,11 @@
 //                        lambda = M (off + B A^2 (m+ + m0)/(H+ + H0)) + y d
 // (the parts along d leave the work as it is and make d.lambda the mean height). With any of them
 //     n.(v + w x lambda) = -(height of the feature at the start) <= 0.
+// A disc that lies flat touches with matter, a rim rolls: where a rim comes down flat the two must
+// agree, or there are steps that neither solves. So below a tilt s+ of 0.1 (6 degrees) a rim goes
+// over from its circle's arm to its matter's, lambda = mu lambda_circle + (1 - mu) lambda_matter:
+// both arms do no positive work, and so does any mean of them. (Only such a low coin rolls with a
+// loss of first order in h.) All other neighbouring features agree at their borders.
 // Friction acts at the same lambda, by the velocity there, and so does no positive work either. The
 // load does the work h f.v+. With the identities of implicit Euler (w+.I+ w+ = w+.I w+, as Cay(w)
 // leaves w alone)
@@ -59,8 +64,9 @@ typedef struct Side {
   double rho;           // surface - skeleton, along n
   abVec3 d, X, Y, MX;   // d: from the skeleton to the surface
   abVec3 k0, k1, r, t;  // circle: axis; rim: unit vectors to the contact point and along the rim
-  abVec3 kappa0, kappa1, level;
+  abVec3 kappa0, kappa1, level, Yc;
   double z0, z1, s0, s1, sign;
+  double mu, dmu;  // share of the circle's arm, its derivative by s1
   bool steep;
   abMat3 B0, B1;  // ellipsoid
   abVec3 A2, m0, m1, q;
@@ -110,6 +116,17 @@ static void ellipsoid(Side* p) {
   p->Y = v3_scale(p->y, p->d);
 }
 
+// Blends the arm of the rim's matter in at low tilts, smoothly.
+static void blend(Side* p) {
+  const double whole = 0.1;
+  double x = p->s1 / whole;
+  p->mu = x < 1 ? x * x * (3 - 2 * x) : 1;
+  p->dmu = x < 1 ? 6 * x * (1 - x) / whole : 0;
+  p->X = v3_axpy((1 - p->mu) * p->f->rad, p->r, p->X);
+  p->Yc = p->Y;
+  p->Y = v3_scale(p->mu, p->Y);
+}
+
 static bool is_curve(const abEcpFeature* f) {
   return f->kind == AB_ECP_SEGMENT || f->kind == AB_ECP_RIM;
 }
@@ -138,6 +155,7 @@ static Side side_of(const abEcpContact* c, const abEcpKinematics* k, int side) {
     p.t = m3_apply(&b->R, v3_axpy(cos(phi), f->v, v3_scale(-sin(phi), f->u)));
     p.k1 = m3_apply(&b->R, f->n), p.k0 = m3_apply(&b->R0, f->n);
     circle(&p);
+    blend(&p);
   } else if (f->kind == AB_ECP_SEGMENT && f->rad > 0 && f->shape->shape->type == AB_CYLINDER) {
     p.shape = BARREL;
     p.k1 = m3_apply(&b->R, f->u), p.k0 = m3_apply(&b->R0, f->u);
@@ -151,7 +169,7 @@ static abVec3 column(const double J[3][AB_ECP_COLUMNS], int j) {
   return v3(J[0][j], J[1][j], J[2][j]);
 }
 
-static abVec3 vary_circle(const Side* p, abVec3 turn, abVec3 dd, double dphi) {
+static abVec3 vary_circle(const Side* p, abVec3 turn, abVec3 dd, double dphi, double* by_s) {
   abVec3 dk1 = v3_cross(turn, p->k1), dkappa1;
   double dz1 = v3_dot(dd, p->k1) + v3_dot(p->d, dk1), dz0 = v3_dot(dd, p->k0), ds1;
   double dzm = 0.5 * (dz1 + dz0), zm = 0.5 * (p->z1 + p->z0), S = p->s1 + p->s0;
@@ -159,7 +177,7 @@ static abVec3 vary_circle(const Side* p, abVec3 turn, abVec3 dd, double dphi) {
     abVec3 dr = v3_axpy(dphi, p->t, v3_cross(turn, p->r));
     double raw = v3_dot(dd, p->r) + v3_dot(p->d, dr), s = p->sign * p->s1;
     abVec3 dlevel = v3_sub(dr, v3_axpy(raw, p->d, v3_scale(s, dd)));
-    ds1 = p->sign * raw;
+    ds1 = *by_s = p->sign * raw;
     if (p->s0 == 0) {
       abVec3 across =
           v3_axpy(-zm / p->z1, dlevel, v3_scale(-(dzm - zm * dz1 / p->z1) / p->z1, p->level));
@@ -170,7 +188,7 @@ static abVec3 vary_circle(const Side* p, abVec3 turn, abVec3 dd, double dphi) {
         v3_axpy(-p->s1 / p->z1, dlevel, v3_scale(-(ds1 - p->s1 * dz1 / p->z1) / p->z1, p->level));
   } else {
     dkappa1 = v3_sub(dk1, v3_axpy(dz1, p->d, v3_scale(p->z1, dd)));
-    ds1 = v3_dot(p->kappa1, dkappa1) / p->s1;
+    ds1 = *by_s = v3_dot(p->kappa1, dkappa1) / p->s1;
   }
   abVec3 dkappa0 = v3_neg(v3_axpy(dz0, p->d, v3_scale(p->z0, dd)));
   double ds0 = p->s0 > 0 ? v3_dot(p->kappa0, dkappa0) / p->s0 : 0, dS = ds1 + ds0;
@@ -201,8 +219,13 @@ static abVec3 vary(const Side* p, const abEcpContact* c, const abEcpKinematics* 
   abVec3 dX = v3_axpy(-p->rho, dn, column(k->Ja, j)), dY = v3_scale(p->rho, dn);
   if (own && !spin) dX = v3_sub(dX, unit[j % 3]);
   double dphi = p->shape == RIM && j == AB_ECP_PAR + azimuth(c, p->side) ? 1 : 0;
-  if (p->shape == RIM) dX = v3_cross(turn, p->X);
-  if (p->shape == RIM || p->shape == BARREL) dY = vary_circle(p, turn, dd, dphi);
+  double ds;
+  if (p->shape == RIM || p->shape == BARREL) dY = vary_circle(p, turn, dd, dphi, &ds);
+  if (p->shape == RIM) {
+    abVec3 dr = v3_axpy((1 - p->mu) * dphi, p->t, v3_scale(-p->dmu * ds, p->r));
+    dX = v3_axpy(p->f->rad, dr, v3_cross(turn, p->X));
+    dY = v3_axpy(p->dmu * ds, p->Yc, v3_scale(p->mu, dY));
+  }
   if (p->shape == ELLIPSOID) vary_ellipsoid(p, turn, dd, &dX, &dY);
   if (spin) dX = v3_axpy(0.5, v3_cross(p->MX, unit[j % 3]), dX);
   return v3_add(mean_of(p->b, dX), dY);

@@ -13,8 +13,9 @@
 // does all: a stack of ten costs one Newton iteration a step. After each solution contacts left out
 // are tested for overlap and taken in, and those that pull are let go. Where contacts share a load
 // that statics does not divide, their impulses are one choice of many (near the last one); the
-// motion is what is unique. The Newton system is dense with an envelope: made for islands of up to
-// some tens of contacts; beyond that it is right but slow.
+// motion is what is unique. What is not solved so is followed from a shorter step (ecp_continue.c),
+// with changes of mode at the joint solution (ecp_pivot.c). The Newton system is dense with an
+// envelope: made for islands of up to some tens of contacts; beyond that it is right but slow.
 #include <string.h>
 
 #include "contact/ecp_island.h"
@@ -23,6 +24,11 @@
 enum { BUDGET = 1000 };
 enum { ROUNDS = 40, SWEEPS = 6 };
 
+void ab_ecp_new_budget(abEcpIsland* island) {
+  island->system.earlier += island->system.iterations;
+  island->system.iterations = 0;
+}
+
 static void all_bodies(abEcpIsland* island) {
   abEcpSystem* s = &island->system;
   s->nbody = island->nbody;
@@ -30,13 +36,13 @@ static void all_bodies(abEcpIsland* island) {
 }
 
 // Active and with a mode: a contact just taken in has none until it is first solved.
-static bool bears(const abEcpContact* c) { return c->active && c->mode.kind[0] != AB_ECP_NONE; }
+bool ab_ecp_bears(const abEcpContact* c) { return c->active && c->mode.kind[0] != AB_ECP_NONE; }
 
 static void active_contacts(abEcpIsland* island) {
   abEcpSystem* s = &island->system;
   s->ncontact = 0;
   for (int i = 0; i < island->ncontact; i++)
-    if (bears(&island->contact[i])) s->contact[s->ncontact++] = &island->contact[i];
+    if (ab_ecp_bears(&island->contact[i])) s->contact[s->ncontact++] = &island->contact[i];
 }
 
 static void clear_external(abEcpIsland* island) {
@@ -60,9 +66,9 @@ static int take_in_nearer(abEcpIsland* island, double gap) {
   return n;
 }
 
-static int take_in_overlapping(abEcpIsland* island) { return take_in_nearer(island, -OVERLAP); }
+int ab_ecp_take_in_overlapping(abEcpIsland* island) { return take_in_nearer(island, -OVERLAP); }
 
-static bool solve_single(abEcpIsland* island, abEcpContact* c, const abEcpMode* last) {
+bool ab_ecp_solve_single(abEcpIsland* island, abEcpContact* c, const abEcpMode* last) {
   abEcpSystem* s = &island->system;
   s->nbody = 0;
   for (int i = 0; i < 2; i++)
@@ -72,8 +78,7 @@ static bool solve_single(abEcpIsland* island, abEcpContact* c, const abEcpMode* 
   return ab_ecp_search(s, last);
 }
 
-// The impulses of all active contacts but `except`, as loads.
-static void external_loads(abEcpIsland* island, const abEcpContact* except) {
+void ab_ecp_external_loads(abEcpIsland* island, const abEcpContact* except) {
   clear_external(island);
   for (int i = 0; i < island->ncontact; i++) {
     const abEcpContact* c = &island->contact[i];
@@ -88,9 +93,9 @@ static void external_loads(abEcpIsland* island, const abEcpContact* except) {
   }
 }
 
-static void keep_impulse(abEcpContact* c) {
+void ab_ecp_keep_impulse(abEcpContact* c) {
   c->impulse = c->moment[0] = c->moment[1] = v3_zero();
-  if (!bears(c)) return;
+  if (!ab_ecp_bears(c)) return;
   abEcpKinematics k;
   ab_ecp_kinematics(c, &k);
   abEcpLevers lever;
@@ -104,7 +109,7 @@ static void sweep(abEcpIsland* island) {
   for (int i = 0; i < island->ncontact; i++) {
     abEcpContact* c = &island->contact[i];
     if (!c->active) continue;
-    external_loads(island, c);
+    ab_ecp_external_loads(island, c);
     bool known = c->mode.kind[0] != AB_ECP_NONE && c->pn > 0;
     abEcpMode last = c->mode;
     for (int side = 0; side < 2; side++)
@@ -114,8 +119,8 @@ static void sweep(abEcpIsland* island) {
       c->impulse = c->moment[0] = c->moment[1] = v3_zero();
       continue;
     }
-    solve_single(island, c, known ? &last : NULL);
-    keep_impulse(c);
+    ab_ecp_solve_single(island, c, known ? &last : NULL);
+    ab_ecp_keep_impulse(c);
   }
 }
 
@@ -126,23 +131,27 @@ static abEcpVerdict whole_verdict(abEcpIsland* island) {
   return ab_ecp_check(&island->system);
 }
 
-// One Newton system for the island at the present modes.
-static bool together(abEcpIsland* island, bool damped) {
+abEcpNewton ab_ecp_newton_island(abEcpIsland* island, bool damped) {
   clear_external(island);
   all_bodies(island);
   active_contacts(island);
   abEcpSystem* s = &island->system;
   ab_ecp_layout(s);
   s->modes++;
-  if (ab_ecp_newton(s, damped ? 30 : 12, damped) != AB_ECP_SOLVED) return false;
+  return ab_ecp_newton(s, damped ? 30 : 12, damped);
+}
+
+bool ab_ecp_together(abEcpIsland* island, bool damped) {
+  if (ab_ecp_newton_island(island, damped) != AB_ECP_SOLVED) return false;
+  const abEcpSystem* s = &island->system;
   for (int i = 0; i < s->ncontact; i++) {
     double worst;
     if (!ab_ecp_admissible(s, s->contact[i], &worst)) return false;
   }
-  return true;
+  return s->nbody < 2 || ab_ecp_plausible(s);
 }
 
-static void free_motion(abEcpIsland* island) {
+void ab_ecp_free_motion(abEcpIsland* island) {
   clear_external(island);
   for (int i = 0; i < island->nbody; i++)
     ab_ecp_body_free(&island->body[i], island->system.exact_momentum);
@@ -160,17 +169,19 @@ static void start_twists(abEcpIsland* island) {
   }
 }
 
-static void save(abEcpIsland* island) {
-  memcpy(island->saved_body, island->body, sizeof(abEcpBody) * (size_t)island->nbody);
-  memcpy(island->saved_contact, island->contact, sizeof(abEcpContact) * (size_t)island->ncontact);
+void ab_ecp_save(abEcpIsland* island, int level) {
+  int nb = island->nbody, nc = island->ncontact;
+  memcpy(island->body + nb * (1 + level), island->body, sizeof(abEcpBody) * (size_t)nb);
+  memcpy(island->contact + nc * (1 + level), island->contact, sizeof(abEcpContact) * (size_t)nc);
 }
 
-static void restore(abEcpIsland* island) {
-  memcpy(island->body, island->saved_body, sizeof(abEcpBody) * (size_t)island->nbody);
-  memcpy(island->contact, island->saved_contact, sizeof(abEcpContact) * (size_t)island->ncontact);
+void ab_ecp_restore(abEcpIsland* island, int level) {
+  int nb = island->nbody, nc = island->ncontact;
+  memcpy(island->body, island->body + nb * (1 + level), sizeof(abEcpBody) * (size_t)nb);
+  memcpy(island->contact, island->contact + nc * (1 + level), sizeof(abEcpContact) * (size_t)nc);
 }
 
-static bool solve_several(abEcpIsland* island) {
+bool ab_ecp_solve_several(abEcpIsland* island) {
   for (int round = 0;
        round < ROUNDS && island->system.iterations < BUDGET * (10 + island->ncontact); round++) {
     for (int i = 0; i < SWEEPS; i++) sweep(island);
@@ -178,14 +189,14 @@ static bool solve_several(abEcpIsland* island) {
       abEcpContact* c = &island->contact[i];
       if (c->active && !(c->pn > 0)) c->active = false;
     }
-    save(island);
-    if (together(island, false)) return true;
-    restore(island);
+    ab_ecp_save(island, AB_ECP_SAVED);
+    if (ab_ecp_together(island, false)) return true;
+    ab_ecp_restore(island, AB_ECP_SAVED);
     if (round % 2 == 1) {  // farther from the solution than Newton alone reaches
-      if (together(island, true)) return true;
-      restore(island);
+      if (ab_ecp_together(island, true)) return true;
+      ab_ecp_restore(island, AB_ECP_SAVED);
     }
-    take_in_overlapping(island);
+    ab_ecp_take_in_overlapping(island);
   }
   return false;
 }
@@ -231,9 +242,9 @@ static bool solve_warm(abEcpIsland* island) {
   if (count_active(island) == 1) {
     abEcpContact* c = only_active(island);
     abEcpMode last = c->mode;
-    return solve_single(island, c, &last) && take_in_overlapping(island) == 0;
+    return ab_ecp_solve_single(island, c, &last) && ab_ecp_take_in_overlapping(island) == 0;
   }
-  return together(island, false) && take_in_overlapping(island) == 0;
+  return ab_ecp_together(island, false) && ab_ecp_take_in_overlapping(island) == 0;
 }
 
 // Once the lower bodies of a stack are held, the upper ones press: pairs as near as a step's load
@@ -245,20 +256,31 @@ static void take_in_near(abEcpIsland* island) {
   take_in_nearer(island, 2 * fall);
 }
 
-static bool solve_cold(abEcpIsland* island) {
+bool ab_ecp_solve_cold(abEcpIsland* island) {
   for (int i = 0; i < island->ncontact; i++) island->contact[i].active = false;
-  free_motion(island);
-  if (take_in_overlapping(island) == 1) {
-    bool solved = solve_single(island, only_active(island), NULL);
-    if (take_in_overlapping(island) == 0) return solved;
+  ab_ecp_free_motion(island);
+  if (ab_ecp_take_in_overlapping(island) == 1) {
+    bool solved = ab_ecp_solve_single(island, only_active(island), NULL);
+    if (ab_ecp_take_in_overlapping(island) == 0) return solved;
   }
-  free_motion(island);
+  ab_ecp_free_motion(island);
   take_in_near(island);
   for (int round = 0; round < ROUNDS; round++) {
-    free_motion(island);
-    bool solved = solve_several(island);
-    if (!solved || take_in_overlapping(island) == 0) return solved;
+    ab_ecp_free_motion(island);
+    bool solved = ab_ecp_solve_several(island);
+    if (!solved || ab_ecp_take_in_overlapping(island) == 0) return solved;
   }
+  return false;
+}
+
+// After a step that was not solved.
+static bool overlapping_start(abEcpIsland* island) {
+  for (int i = 0; i < island->nbody; i++) {
+    island->body[i].v = island->body[i].w = v3_zero();
+    ab_ecp_body_end(&island->body[i], island->system.exact_momentum);
+  }
+  for (int i = 0; i < island->ncontact; i++)
+    if (ab_ecp_gap(&island->contact[i]) < -1e-9) return true;  // what a solved step may leave
   return false;
 }
 
@@ -266,7 +288,7 @@ static bool solve_cold(abEcpIsland* island) {
 // lies between them need not be. It is exact where all corners of the feature are borne by the
 // other body's plane or face.
 static bool beyond_hull(const abEcpContact* c, int side) {
-  if (!bears(c) || !c->shape[side].hull) return false;
+  if (!ab_ecp_bears(c) || !c->shape[side].hull) return false;
   if (c->ref != 1 - side) return true;
   const abEcpFeature *f = &c->feature[side], *face = &c->feature[c->ref];
   const abPolyhedron* p = f->shape->shape->poly;
@@ -289,9 +311,15 @@ bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
     abEcpMode mode;
     island->contact[i].recalled = ab_ecp_recall(island, &island->contact[i], &mode);
   }
-  free_motion(island);
+  ab_ecp_free_motion(island);
   if (find_active(island) == 0) return true;
-  bool solved = solve_warm(island) || solve_cold(island);
+  bool solved =
+      solve_warm(island) || ab_ecp_solve_cold(island) || ab_ecp_solve_by_continuation(island);
+  if (!solved && overlapping_start(island)) {  // which takes energy to undo
+    island->system.lenient = true;
+    ab_ecp_new_budget(island);
+    solved = ab_ecp_solve_cold(island);
+  }
   abEcpVerdict verdict = whole_verdict(island);
   double residual = fmax(verdict.residual, verdict.violated);
   if (!isfinite(residual)) residual = 1;
@@ -299,7 +327,7 @@ bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
     for (int side = 0; side < 2; side++)
       report->fallbacks += beyond_hull(&island->contact[i], side);
   for (int i = 0; i < island->ncontact; i++)
-    if (!bears(&island->contact[i])) island->contact[i].active = false;
+    if (!ab_ecp_bears(&island->contact[i])) island->contact[i].active = false;
   if (!solved) {
     residual = fmax(residual, 2 * report->tolerance);
     report->fallbacks++;

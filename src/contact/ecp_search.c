@@ -12,7 +12,8 @@
 //     in the friction coefficient from 0 and from sticking;
 //   5 the nearest few once more, from sliding in all directions.
 // A step has no fallback of halving h: a pair of half steps has no single end twist that moves the
-// bodies to where they end. A step that defeats all of these is reported, with its best iterate.
+// bodies to where they end. A step that defeats all of these is followed from a shorter one
+// (ecp_continue.c); one that defeats that, too, is reported, with its best iterate.
 //
 // Where several modes hold (a rod that slides with its tip ahead has up to five), separation was
 // taken before anything else, and then the first found in the order above counts: it depends on the
@@ -38,8 +39,8 @@ static abVec3 to_body(const abEcpBody* b, abVec3 x) { return m3_apply_t(&b->R, v
 
 static double clamp(double x, double limit) { return x > limit ? limit : x < -limit ? -limit : x; }
 
-// Parameters of the present mode nearest to a world point; false if that leaves no normal.
-static bool place_parameters(abEcpContact* c, abVec3 a) {
+bool ab_ecp_place(abEcpContact* c, abVec3 a) {
+  if (c->rounded) return ab_ecp_round_place(c, a);
   int next = 0;
   for (int i = 0; i < 2; i++) {
     if (i == c->ref) continue;
@@ -112,7 +113,7 @@ static bool begin_cold(Search* q, abEcpMode mode, double fraction) {
   if (!begin(q, mode)) return false;
   abEcpContact* c = q->c;
   abVec3 center = c->ref < 0 ? ab_ecp_witness(c) : c->body[1 - c->ref]->x;
-  if (!place_parameters(c, center)) return false;
+  if (!ab_ecp_place(c, center)) return false;
   if (c->ref >= 0) {
     const abEcpFeature* f = &c->feature[1 - c->ref];
     if (f->kind == AB_ECP_RIM) c->par[0] = lowest_azimuth(c);
@@ -123,6 +124,8 @@ static bool begin_cold(Search* q, abEcpMode mode, double fraction) {
 
 static bool accepted(Search* q) {
   double worst;
+  bool plausible = q->s->nbody < 2 || ab_ecp_plausible(q->s);
+  if (!plausible) return false;
   if (ab_ecp_admissible(q->s, q->c, &worst)) return true;
   if (q->c->pn > 0 && worst < q->best) {
     q->best = worst;
@@ -165,7 +168,7 @@ static bool follow(Search* q, int limit) {
     if (!ab_ecp_neighbour(q->c, &next) || visited(q, next)) return false;
     abEcpKinematics k;
     ab_ecp_kinematics(q->c, &k);
-    if (!begin(q, next) || !place_parameters(q->c, k.a)) return false;
+    if (!begin(q, next) || !ab_ecp_place(q->c, k.a)) return false;
     if (!(q->c->pn > 0)) guess_impulses(q->c, 1);
     // A mode that is right is found in a few iterations; one that is not may never be.
     if (!solve_mode(q, 9, true) && !(begin_cold(q, next, 1) && solve_mode(q, 9, true)))
@@ -221,7 +224,7 @@ static bool all_azimuths(Search* q, abEcpMode mode) {
   enum { TURNS = 12 };
   abEcpContact* c = q->c;
   bool rim[2] = {mode.kind[0] == AB_ECP_RIM, mode.kind[1] == AB_ECP_RIM};
-  if (!rim[0] && !rim[1]) return false;
+  if ((!rim[0] && !rim[1]) || c->rounded) return false;
   int second = rim[0] && rim[1] ? TURNS : 1;
   for (int i = 0; i < 2 * TURNS * second && !exhausted(q); i++) {
     if (!begin_cold(q, mode, 1)) return false;

@@ -44,6 +44,7 @@ void ab_ecp_load_body(const abEcpIsland* island, int index, abEcpBody* b) {
   b->R = b->R0 = quat_matrix(c->q);
   b->f = v3_scale(force, c->load.force);
   b->tau = v3_scale(torque, c->load.torque);
+  b->whole[0] = b->v0, b->whole[1] = b->w0, b->whole[2] = b->f, b->whole[3] = b->tau;
 }
 
 static abEcpBody* find_body(abEcpIsland* island, int index) {
@@ -109,6 +110,10 @@ bool ab_ecp_recall(const abEcpIsland* island, abEcpContact* c, abEcpMode* mode) 
   bool rim0 = mode->kind[0] == AB_ECP_RIM, rim1 = mode->kind[1] == AB_ECP_RIM;
   if (rim0 || (rim1 && c->npar == 1)) c->par[0] = m->par[0];
   if (rim1 && c->npar == 2) c->par[1] = m->par[1];
+  if (c->rounded) {
+    c->round_n = m->normal, c->charted = false;
+    if (rim0 || rim1) c->par[0] = m->par[0];
+  }
   if (!ab_ecp_orient(c)) return false;
   double unit = impulse_unit(island);
   abVec3 f = v3_scale(1 / unit, m->friction), n, t, o;
@@ -143,6 +148,10 @@ static void remember(const abEcpIsland* island, const abEcpContact* c, abVec3 fr
   bool rim0 = c->mode.kind[0] == AB_ECP_RIM, rim1 = c->mode.kind[1] == AB_ECP_RIM;
   if (rim0 || (rim1 && c->npar == 1)) m->par[0] = c->par[0];
   if (rim1 && c->npar == 2) m->par[1] = c->par[1];
+  if (c->rounded) {
+    m->normal = ab_ecp_round_memory(c);
+    if (rim0 || rim1) m->par[0] = c->par[0];
+  }
 }
 
 void ab_ecp_store(const abEcpIsland* island, const abEcpContact* c, abContactSolution* out) {

@@ -68,7 +68,10 @@ static void check_mode(Random* r, const abShape* a, const abShape* b, abEcpMode 
   place(r, 1, b, v3(0, 0, -0.2));
   assert_true(ab_ecp_set_mode(&contact, mode));
   for (int i = 0; i < 2; i++) contact.par[i] = random_uniform(r, -0.5, 0.5);
+  if (contact.rounded) contact.round_n = random_direction(r);
   if (!ab_ecp_orient(&contact)) return;
+  if (contact.rounded)  // off the middle of the chart
+    for (int i = 0; i < 2; i++) contact.par[i] += random_uniform(r, -0.5, 0.5);
   for (int j = 0; j < AB_ECP_PAR + contact.npar; j++) check_column(j);
 }
 
@@ -103,6 +106,22 @@ static void variations_of_curved_modes_match_differences(void** state) {
     check_mode(&r, &capsule, &cylinder, ab_ecp_mode(AB_ECP_POINT, 0, AB_ECP_RIM, 1));
     check_mode(&r, &cylinder, &capsule, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_POINT, 1));
     check_mode(&r, &capsule, &capsule, ab_ecp_mode(AB_ECP_POINT, 0, AB_ECP_POINT, 1));
+  }
+}
+
+static void variations_of_ellipsoids_match_differences(void** state) {
+  (void)state;
+  Random r = {25};
+  static const abEcpKind kind[] = {AB_ECP_POINT, AB_ECP_SEGMENT};
+  for (int i = 0; i < 20; i++) {
+    for (int k = 0; k < 2; k++) {
+      check_mode(&r, &ellipsoid, &box[1].shape, ab_ecp_mode(AB_ECP_ROUND, 0, kind[k], 3));
+      check_mode(&r, &box[0].shape, &ellipsoid, ab_ecp_mode(kind[k], 5, AB_ECP_ROUND, 0));
+      check_mode(&r, &ellipsoid, &capsule, ab_ecp_mode(AB_ECP_ROUND, 0, kind[k], 0));
+    }
+    check_mode(&r, &ellipsoid, &cylinder, ab_ecp_mode(AB_ECP_ROUND, 0, AB_ECP_RIM, 0));
+    check_mode(&r, &cylinder, &ellipsoid, ab_ecp_mode(AB_ECP_RIM, 1, AB_ECP_ROUND, 0));
+    check_mode(&r, &ellipsoid, &ellipsoid, ab_ecp_mode(AB_ECP_ROUND, 0, AB_ECP_ROUND, 0));
   }
 }
 
@@ -168,6 +187,7 @@ static void check_levers(Random* r, const abShape* a, const abShape* b, abEcpMod
   assert_true(ab_ecp_set_mode(&contact, mode));
   for (int i = 0; i < 2; i++) contact.par[i] = random_uniform(r, -0.5, 0.5);
   for (int i = 0; i < 2; i++) ab_ecp_body_end(&body[i], true);
+  if (contact.rounded) contact.round_n = random_direction(r);
   if (!ab_ecp_orient(&contact)) return;
   abEcpLevers at, up, down;
   double d = 1e-6;
@@ -201,6 +221,8 @@ static void variations_of_levers_match_differences(void** state) {
     check_levers(&r, &cylinder, box1, ab_ecp_mode(AB_ECP_RIM, 1, AB_ECP_FACE, 0));
     check_levers(&r, &cylinder, &cylinder, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_RIM, 1));
     check_levers(&r, &ellipsoid, box1, ab_ecp_mode(AB_ECP_ROUND, 0, AB_ECP_FACE, 5));
+    check_levers(&r, &ellipsoid, &cylinder, ab_ecp_mode(AB_ECP_ROUND, 0, AB_ECP_RIM, 1));
+    check_levers(&r, &ellipsoid, &ellipsoid, ab_ecp_mode(AB_ECP_ROUND, 0, AB_ECP_ROUND, 0));
   }
 }
 
@@ -208,6 +230,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(variations_of_planar_modes_match_differences),
       cmocka_unit_test(variations_of_curved_modes_match_differences),
+      cmocka_unit_test(variations_of_ellipsoids_match_differences),
       cmocka_unit_test(variations_of_segments_alongside_match_differences),
       cmocka_unit_test(variations_of_levers_match_differences),
   };

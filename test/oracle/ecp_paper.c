@@ -178,6 +178,9 @@ static abVec3 touching_point(const EcpWorld* w, double radius, PaperResidual* ou
       abVec3 down = v3_axpy(-v3_dot(d, k), k, d);
       lowest = v3_axpy(a / v3_norm(down), down, center);
       mean = v3_add(mean_turned(w, center), circle_offset(a, k0, k, n));
+      // below a tilt of 0.1 the arm of the matter is blended in
+      double x = v3_norm(v3_cross(n, k)) / 0.1, share = x < 1 ? 3 * x * x - 2 * x * x * x : 1;
+      mean = v3_lerp(mean_turned(w, lowest), mean, share);
     } else {
       abVec3 A2 = v3_mul(s->size, s->size), m = quat_rotate(quat_conj(q), d);
       abVec3 m0 = quat_rotate(quat_conj(q0), d), both = v3_mul(A2, v3_add(m, m0));
