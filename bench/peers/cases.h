@@ -13,8 +13,8 @@ namespace bench {
 const double gravity = 9.8;
 const double pi = 3.14159265358979323846;
 
+// What a job tells its parent.
 struct Sink {
-  int file;  // of the pipe to the parent
   // A number of the table. `reference`: what it should be (the closed form), NAN where there is
   // none: then smaller is better.
   void put(const std::string& metric, double value, double reference = NAN) const;
@@ -33,7 +33,7 @@ struct Spent {
 // An engine on a scene, with a stopwatch around every step and a limit on what a run may cost.
 class Run {
  public:
-  Run(const EngineKind& kind, const Scene& scene, double seconds = 10);
+  Run(const EngineKind& kind, const Scene& scene, double seconds = INFINITY);
   // false: over the limit, or the state is not finite
   bool step();
   bool advance(double time);
@@ -52,6 +52,8 @@ class Run {
   std::unique_ptr<Engine> engine;
   double time = 0;
   long nstep = 0;
+  bool failed = false;  // a step said no
+  double valid(double x) const { return failed ? NAN : x; }
 
  private:
   double limit;
@@ -62,6 +64,11 @@ class Run {
 
 double processor_seconds();
 double wall_seconds();
+
+// In a job: ends the process if its budget is spent. `elsewhere`: seconds an engine has just used
+// in another process.
+void check_budget(double elsewhere);
+double budget_left();
 
 // Mean and spread of a series, and whether it ever fell to nothing.
 struct Series {
@@ -76,8 +83,9 @@ struct Case {
   const char* title;
   const char* note;  // how it is measured, what the reference is
   void (*run)(const EngineKind& kind, const Sink& sink);
-  double seconds;  // a run that takes longer is stopped
+  double seconds;  // budget of processor time of one engine
   bool timed;      // runs alone, not beside another case
+  double expect;   // wall seconds for all engines on two idle cores, for the progress bar
 };
 
 extern const std::vector<Case> slide_cases, rest_cases, pile_cases;

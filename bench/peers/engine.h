@@ -75,6 +75,9 @@ struct EngineKind {
   int largest;  // number of bodies above which it is left out of the pile (time, memory)
 };
 
+// Ends the job of an engine that cannot do a case; the reason stands below the table.
+[[noreturn]] void decline(const std::string& reason);
+
 // Each adapter adds its settings; what is not built in adds nothing.
 void add_abut(std::vector<EngineKind>& list);
 void add_mujoco(std::vector<EngineKind>& list);

@@ -42,8 +42,7 @@ void* count_realloc(void* p, size_t bytes) {
 
 void require(bool ok, const abError& error) {
   if (ok) return;
-  fprintf(stderr, "abut: %s\n", error.message);
-  exit(2);
+  decline(error.message);
 }
 
 class Abut : public Engine {

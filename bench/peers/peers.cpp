@@ -2,36 +2,16 @@
 //
 // Runs the cases with every engine, prints a table per case, writes DIR/case_X.csv and
 // DIR/work_precision.csv. NAME may be a prefix: "abut" is every model of abut.
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <map>
 #include <sstream>
 
-#include "cases.h"
+#include "jobs.h"
 
 namespace bench {
-
-void Sink::put(const std::string& metric, double value, double reference) const {
-  char line[512];
-  int n = snprintf(line, sizeof line, "M\t%s\t%.17g\t%.17g\n", metric.c_str(), value, reference);
-  if (write(file, line, (size_t)n) != n) _exit(3);
-}
-
-void Sink::work(double h, double error, double cost) const {
-  char line[256];
-  int n = snprintf(line, sizeof line, "W\t%.17g\t%.17g\t%.17g\n", h, error, cost);
-  if (write(file, line, (size_t)n) != n) _exit(3);
-}
 
 namespace {
 
@@ -40,107 +20,6 @@ struct Options {
   std::vector<std::string> engine;
   std::string out = "out/bench";
 };
-
-struct Table {
-  std::vector<std::string> metric;  // in the order they came
-  std::map<std::string, double> reference;
-  std::map<std::string, std::map<std::string, double>> value;  // engine, metric
-  std::map<std::string, std::string> ended;                    // engine: why early
-  std::vector<std::string> work;                               // CSV lines
-};
-
-struct Job {
-  pid_t pid;
-  int file;
-  const EngineKind* kind;
-  std::string text;
-};
-
-Job start(const Case& c, const EngineKind& kind) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) abort();
-  fflush(stdout);
-  fflush(stderr);
-  pid_t pid = fork();
-  if (pid == 0) {
-    close(ends[0]);
-    int null = open("/dev/null", O_WRONLY);
-    dup2(null, 1);  // what a peer prints is not the table
-    rlimit limit = {(rlim_t)c.seconds, (rlim_t)c.seconds + 2};
-    setrlimit(RLIMIT_CPU, &limit);
-    c.run(kind, {ends[1]});
-    _exit(0);
-  }
-  close(ends[1]);
-  return {pid, ends[0], &kind, ""};
-}
-
-void take(Table& table, char letter, const Job& job, int status) {
-  std::istringstream lines(job.text);
-  std::string line, previous;
-  while (std::getline(lines, line)) {
-    std::vector<std::string> field;
-    std::istringstream fields(line);
-    std::string f;
-    while (std::getline(fields, f, '\t')) field.push_back(f);
-    if (field.size() != 4) continue;
-    if (field[0] == "W") {
-      table.work.push_back(std::string(1, letter) + "," + job.kind->name + "," + field[1] + "," +
-                           field[2] + "," + field[3]);
-      continue;
-    }
-    const std::string& m = field[1];
-    // a row that only this engine has stands behind the row it gave before
-    auto place = std::find(table.metric.begin(), table.metric.end(), m);
-    if (place == table.metric.end()) {
-      auto behind = std::find(table.metric.begin(), table.metric.end(), previous);
-      place = behind == table.metric.end() ? behind : behind + 1;
-      table.metric.insert(place, m);
-    }
-    previous = m;
-    table.reference[m] = atof(field[3].c_str());
-    table.value[job.kind->name][m] = atof(field[2].c_str());
-  }
-  if (WIFSIGNALED(status))
-    table.ended[job.kind->name] = WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL
-                                      ? "stopped: out of time"
-                                      : strsignal(WTERMSIG(status));
-  else if (WEXITSTATUS(status) != 0)
-    table.ended[job.kind->name] = "failed";
-}
-
-// Runs one case for all engines, `width` of them at a time.
-Table run_case(const Case& c, const std::vector<EngineKind>& kinds, size_t width) {
-  Table table;
-  std::vector<Job> jobs;
-  size_t next = 0;
-  double begin = wall_seconds();
-  while (next < kinds.size() || !jobs.empty()) {
-    while (next < kinds.size() && jobs.size() < width) {
-      fprintf(stderr, "case %c  %-22s %6.1f s\n", c.letter, kinds[next].name.c_str(),
-              wall_seconds() - begin);
-      jobs.push_back(start(c, kinds[next++]));
-    }
-    std::vector<pollfd> fds;
-    for (const Job& j : jobs) fds.push_back({j.file, POLLIN, 0});
-    poll(fds.data(), fds.size(), -1);
-    for (size_t i = fds.size(); i-- > 0;) {
-      if (!fds[i].revents) continue;
-      char buffer[4096];
-      ssize_t n = read(jobs[i].file, buffer, sizeof buffer);
-      if (n > 0) {
-        jobs[i].text.append(buffer, (size_t)n);
-        continue;
-      }
-      int status;
-      waitpid(jobs[i].pid, &status, 0);
-      close(jobs[i].file);
-      take(table, c.letter, jobs[i], status);
-      jobs.erase(jobs.begin() + (long)i);
-    }
-  }
-  return table;
-}
 
 int width(const EngineKind& k) { return std::max(11, (int)k.name.size()); }
 
@@ -193,6 +72,7 @@ void write_csv(const Case& c, const Table& t, const std::vector<EngineKind>& kin
     fprintf(f, "\n");
   }
   for (const auto& e : t.ended) fprintf(f, "# ended %s: %s\n", e.first.c_str(), e.second.c_str());
+  for (const auto& e : t.cost) fprintf(f, "# cost %s: %.2f\n", e.first.c_str(), e.second);
   fclose(f);
 }
 
@@ -285,7 +165,6 @@ void prepare_piles() {
   for (const EngineKind& k : list)
     if (k.name == "bullet/default") fast = &k;
   for (int n : pile_sizes) {
-    fprintf(stderr, "case E  settling %d boxes with %s\n", n, fast->name.c_str());
     pile_prepare(*fast, n);
   }
 }
@@ -301,10 +180,15 @@ int run(int argc, char** argv) {
   for (const auto* list : {&slide_cases, &rest_cases, &pile_cases})
     for (const Case& c : *list)
       if (o.cases.empty() || o.cases.find(c.letter) != std::string::npos) cases.push_back(c);
+  double expected = 0;
+  for (const Case& c : cases) expected += c.expect;
+  Progress progress(expected);
+  const std::string messages = o.out + "/messages.log";
+  remove(messages.c_str());
   std::vector<std::string> work;
   for (const Case& c : cases) {
     if (c.letter == 'E' || c.letter == 'S') prepare_piles();
-    Table t = run_case(c, kinds, c.timed ? 1 : 2);
+    Table t = run_case(c, kinds, messages, progress);
     print_table(c, t, kinds);
     write_csv(c, t, kinds, o.out);
     work.insert(work.end(), t.work.begin(), t.work.end());

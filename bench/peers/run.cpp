@@ -45,15 +45,20 @@ Run::Run(const EngineKind& kind, const Scene& s, double seconds) : scene(s), lim
 bool Run::step() {
   double processor = processor_seconds(), wall = wall_seconds();
   engine->step();
-  if (!engine->own_clock(&spent.processor, &spent.wall)) {
+  double before = spent.processor;
+  if (engine->own_clock(&spent.processor, &spent.wall)) {
+    check_budget(spent.processor - before);
+  } else {
     spent.processor += processor_seconds() - processor;
     spent.wall += wall_seconds() - wall;
+    check_budget(0);
   }
   time += scene.h;
   nstep++;
   momentum_before = momentum;
   momentum = vertical_momentum();
-  return spent.seconds() < limit && std::isfinite(momentum) && !engine->broken();
+  failed = failed || spent.seconds() > limit || !std::isfinite(momentum) || engine->broken();
+  return !failed;
 }
 
 bool Run::advance(double duration) {
