@@ -76,7 +76,7 @@ static const abParam params[AB_PATCH_NPARAM] = {
     [AB_PATCH_ITERATIONS] = {"iterations", 60, "1", "most Newton steps"},
     [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 2e7, "flop",
                                "largest factorisation; beyond it islands are solved by sweeps"},
-    [AB_PATCH_SWEEPS] = {"sweeps", 30, "1", "most sweeps over a large island"},
+    [AB_PATCH_SWEEPS] = {"sweeps", 24, "1", "most sweeps over a large island"},
     [AB_PATCH_SWEEP_TOLERANCE] = {"sweep_tolerance", 3e-4, "g h",
                                   "change of velocity in a sweep at which sweeps stop"},
 };
@@ -88,8 +88,6 @@ static size_t memory_bytes(const double* param) {
 
 typedef struct Job {
   abPatchIsland* island;
-  abBlockSymbolic* symbolic;
-  bool* direct;
   abStatus* status;
   const abContactProblem* problem;
   abContactSolution* solution;
@@ -127,8 +125,10 @@ static abStatus number_blocks(abPatchSystem* system, const abIslands* islands,
   return AB_OK;
 }
 
-static abStatus choose_path(abPatchIsland* island, abBlockSymbolic* symbolic, bool* direct) {
-  abArena* arena = island->system->problem->scratch;
+// The elimination order and pattern of the island's matrix; *direct: its factorisation is cheap
+// enough.
+static abStatus plan_factors(abPatchIsland* island, abBlockSymbolic* symbolic, bool* direct) {
+  abArena* arena = island->scratch;
   int(*edge)[2] = ab_arena_take(arena, sizeof(int[2]) * (size_t)island->ncontact);
   if (!edge) return AB_ERROR_MEMORY;
   int n = 0;
@@ -145,27 +145,68 @@ static abStatus choose_path(abPatchIsland* island, abBlockSymbolic* symbolic, bo
   return status == AB_ERROR_MEMORY ? status : AB_OK;
 }
 
-// Newton's method, and sweeps where it has not got there.
-static abStatus solve_small(abPatchIsland* island, const abBlockSymbolic* symbolic) {
-  const double* param = island->system->param;
-  abStatus status = ab_patch_newton(island, symbolic);
-  if (status != AB_OK || island->residual <= param[AB_PATCH_TOLERANCE]) return status;
-  return ab_patch_sweep(island, (int)param[AB_PATCH_SWEEPS]);
+// Two ways to solve an island. In a large one that moves there is always some patch that strikes,
+// slips or opens, and each keeps Newton's steps short for all; sweeps settle such things where they
+// happen. Where nothing much happens and they still carry loads to and fro, as in a wall, Newton's
+// method finds the balance, and goes first from then on (newton_wait -1) until it fails; then it is
+// not tried again for a while.
+enum { LARGE_ISLAND = 64, NEWTON_WAIT = 64 };
+// Calm: no patch has changed its motion by more than this times g h since the last step.
+#define CALM 0.05
+
+static bool solved(const abPatchIsland* island) {
+  return island->residual <= island->system->param[AB_PATCH_TOLERANCE];
 }
 
-// In a large island that moves there is always some patch that strikes, slips or opens, and each
-// keeps Newton's steps short for all; sweeps settle such things where they happen. Where nothing
-// much happens, Newton's method settles in a step or two what sweeps would carry to and fro.
-enum { LARGE_ISLAND = 64, FEW_SWEEPS = 6 };
-#define CALM \
-  0.05  // patches have changed their motion by less than this times g h since the last step
+static abStatus try_newton(abPatchIsland* island) {
+  abBlockSymbolic symbolic;
+  bool direct;
+  abStatus status = plan_factors(island, &symbolic, &direct);
+  if (status == AB_OK && direct) status = ab_patch_newton(island, &symbolic);
+  island->newton_wait = status == AB_OK && solved(island) ? -1 : NEWTON_WAIT;
+  return status;
+}
 
-static abStatus solve_large(abPatchIsland* island, const abBlockSymbolic* symbolic, bool direct) {
-  const double* param = island->system->param;
-  bool calm = direct && ab_patch_departure(island) <= CALM;
-  abStatus status = ab_patch_sweep(island, calm ? FEW_SWEEPS : (int)param[AB_PATCH_SWEEPS]);
-  if (status != AB_OK || !calm || island->residual <= param[AB_PATCH_TOLERANCE]) return status;
-  return solve_small(island, symbolic);
+static abStatus sweep(abPatchIsland* island) {
+  return ab_patch_sweep(island, (int)island->system->param[AB_PATCH_SWEEPS]);
+}
+
+static int wait_for_newton(const abPatchIsland* island) {
+  int wait = -1;
+  for (int i = 0; i < island->ncontact && island->ncontact > LARGE_ISLAND; i++)
+    if (island->contact[i]->newton_wait > wait) wait = island->contact[i]->newton_wait;
+  return wait;
+}
+
+// Newton's method after sweeps: what it leaves unfinished is worse than what the sweeps had.
+static abStatus finish_by_newton(abPatchIsland* island) {
+  int n = island->ndof, m = island->ncontact;
+  double* v = AB_TAKE(island->scratch, double, n);
+  abPatchContact* contact = AB_TAKE(island->scratch, abPatchContact, m);
+  if (!v || !contact) return AB_ERROR_MEMORY;
+  double residual = island->residual;
+  memcpy(v, island->v, sizeof(double) * (size_t)n);
+  for (int i = 0; i < m; i++) contact[i] = *island->contact[i];
+  abStatus status = try_newton(island);
+  if (status != AB_OK || solved(island)) return status;
+  memcpy(island->v, v, sizeof(double) * (size_t)n);
+  for (int i = 0; i < m; i++) *island->contact[i] = contact[i];
+  island->residual = residual;
+  return AB_OK;
+}
+
+static abStatus solve_one(abPatchIsland* island) {
+  int wait = wait_for_newton(island);
+  island->newton_wait = wait > 0 ? wait - 1 : 0;
+  if (wait < 0) {
+    abStatus status = try_newton(island);
+    if (status != AB_OK || solved(island)) return status;
+    return sweep(island);
+  }
+  bool calm = wait == 0 && ab_patch_departure(island) <= CALM;
+  abStatus status = sweep(island);
+  if (status != AB_OK || solved(island) || !calm) return status;
+  return finish_by_newton(island);
 }
 
 static void solve_island(void* context, int i, int worker) {
@@ -176,9 +217,7 @@ static void solve_island(void* context, int i, int worker) {
   abArenaMark mark = ab_arena_mark(island->scratch);
   ab_patch_velocities(island);
   island->residual = INFINITY;
-  job->status[i] = island->ncontact > LARGE_ISLAND || !job->direct[i]
-                       ? solve_large(island, &job->symbolic[i], job->direct[i])
-                       : solve_small(island, &job->symbolic[i]);
+  job->status[i] = solve_one(island);
   for (int k = 0; k < island->ncontact; k++)
     ab_patch_remember(island, island->contact[k], &job->solution->pair[island->contact[k]->pair]);
   ab_arena_release(island->scratch, mark);
@@ -198,18 +237,13 @@ static abStatus solve_all(const abContactProblem* problem, abContactSolution* so
   if (ab_patch_setup(problem, &system) != AB_OK || join_islands(&system, &islands) != AB_OK)
     return AB_ERROR_MEMORY;
   Job job = {.island = AB_TAKE(arena, abPatchIsland, islands.n),
-             .symbolic = AB_TAKE(arena, abBlockSymbolic, islands.n),
-             .direct = AB_TAKE(arena, bool, islands.n),
              .status = AB_TAKE(arena, abStatus, islands.n),
              .problem = problem,
              .solution = solution};
-  if (!job.island || !job.symbolic || !job.direct || !job.status) return AB_ERROR_MEMORY;
+  if (!job.island || !job.status) return AB_ERROR_MEMORY;
   for (int i = 0; i < islands.n; i++)
     if (ab_patch_island(&system, &islands, i, &job.island[i]) != AB_OK) return AB_ERROR_MEMORY;
   if (number_blocks(&system, &islands, job.island) != AB_OK) return AB_ERROR_MEMORY;
-  for (int i = 0; i < islands.n; i++)
-    if (choose_path(&job.island[i], &job.symbolic[i], &job.direct[i]) != AB_OK)
-      return AB_ERROR_MEMORY;
   ab_pool_run(problem->pool, islands.n, solve_island, &job);
   for (int i = 0; i < islands.n; i++) {
     if (job.status[i] != AB_OK) return job.status[i];

@@ -50,7 +50,6 @@ typedef struct abPatchLaw {
   bool use_fine, fine_filled;
   double fine_scale;  // makes the finer rule's integral of the profile that of the other
   abPolygonMoments moments;
-  double radius2;  // of the corner farthest from the centre, squared
   // normal: pressure = max(0, min over i of (target[i] - normal velocity) * weight), target[i] =
   // affine in (1, x, y)
   double weight;
@@ -85,8 +84,9 @@ typedef struct abPatchContact {
   abPatchLaw law;
   double mu_static, mu_kinetic;
   bool slipping;
+  int newton_wait;    // see solve_one in patch.c
   int age;            // steps since the pair came near, up to AB_PATCH_NEW
-  double state[6];    // the twist at which the law gave the last step's impulse
+  double state[6];    // the twist at which the law gave the impulse, at first that of the last step
   double V[6];        // relative twist
   double impulse[6];  // such that velocities = free velocities + response to the impulses, always
   double answer[6];   // the law's impulse at V
@@ -103,9 +103,11 @@ typedef struct abPatchMemory {
   abVec3 slide;    // velocity and bristle together, which gave the friction
   double spin;     // likewise, about the normal
   abWrench impulse;
-  double pressure[2][3];
-  double thickness;  // of the thinner body, across the contact
+  double pressure[2][3];  // the profile for friction: half of the one before is in it
+  double field[3];        // the pressure itself, of the first target
+  double thickness;       // of the thinner body, across the contact
   bool slipping;
+  int newton_wait;
   int age;
 } abPatchMemory;
 
@@ -132,6 +134,7 @@ typedef struct abPatchIsland {
   double* scale;  // per block: what the residual is measured by
   abArena* scratch;
   // result
+  int newton_wait;
   int iterations, nregularised;
   double residual;
 } abPatchIsland;
@@ -163,7 +166,8 @@ void ab_patch_relative(const abPatchIsland* island, const abPatchContact* c, con
                        double V[6]);
 void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, const double f[6],
                       double* g);
-void ab_patch_solve_inertia(const abPatchIsland* island, double* g);  // g <- M^-1 g
+void ab_patch_solve_inertia(const abPatchIsland* island, double* g);    // g <- M^-1 g
+double ab_patch_kinetic(const abPatchIsland* island, const double* d);  // d^T M d
 void ab_patch_velocities(abPatchIsland* island);  // v = v_free + M^-1 sum J^T impulse, and every V
 double ab_patch_residual(abPatchIsland* island);  // from V, impulse, answer; leaves the gradient
 // The normal impulse becomes the bound of friction, blended with the one before.

@@ -79,6 +79,24 @@ void ab_patch_solve_inertia(const abPatchIsland* island, double* g) {
   for (int b = 0; b < island->nblock; b++) solve_block(island, b, g + island->offset[b]);
 }
 
+double ab_patch_kinetic(const abPatchIsland* island, const double* d) {
+  const abResponse* r = island->system->problem->response;
+  double sum = 0;
+  for (int b = 0; b < island->nblock; b++) {
+    const double* x = d + island->offset[b];
+    int n = island->size[b];
+    if (island->inertia[b]) {
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) sum += x[i] * island->inertia[b][i * n + j] * x[j];
+    } else {
+      int body = r->mover[island->mover[b]].body0;
+      abVec3 v = v3(x[0], x[1], x[2]), w = v3(x[3], x[4], x[5]);
+      sum += r->mass[body] * v3_norm2(v) + v3_dot(w, m3_apply(&r->inertia[body], w));
+    }
+  }
+  return sum;
+}
+
 void ab_patch_velocities(abPatchIsland* island) {
   memset(island->v, 0, sizeof(double) * (size_t)island->ndof);
   for (int i = 0; i < island->ncontact; i++)

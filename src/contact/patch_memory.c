@@ -38,9 +38,7 @@ static void move_bristle(const abPatchSystem* system, abPatchContact* c) {
     for (int k = 0; k < 3; k++) law->bristle[k] *= limit / speed;
 }
 
-static abTwist mean_twist(const abPatchSystem* system, const abPatchContact* c,
-                          const abTwist end[2]) {
-  (void)system;
+static abTwist mean_twist(const abPatchContact* c, const abTwist end[2]) {
   abTwist a = twist_move(end[0], c->side[0].r), b = twist_move(end[1], c->side[1].r);
   return twist_scale(0.5, twist_add(a, b));
 }
@@ -58,10 +56,10 @@ static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist e
   const abPair* pair = &system->problem->pair[c->pair];
   abPatchMemory* m = pair->memory;
   double h = system->h, k = system->param[AB_PATCH_RECOVERY] / h;
-  double s[3] = {c->V[0] + c->law.bristle[0], c->V[1] + c->law.bristle[1],
-                 c->V[5] + c->law.bristle[2]};
+  double s[3] = {c->state[0] + c->law.bristle[0], c->state[1] + c->law.bristle[1],
+                 c->state[5] + c->law.bristle[2]};
   move_bristle(system, c);
-  abTwist mean = mean_twist(system, c, end);
+  abTwist mean = mean_twist(c, end);
   abQuat turn = quat_from_rotvec(v3_scale(h, mean.ang));
   abWrench impulse = to_world(c, c->impulse);
   abVec3 bristle = v3_add(v3_scale(c->law.bristle[0] / k, c->axis[0]),
@@ -75,8 +73,12 @@ static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist e
   m->spin = s[2];
   m->impulse = (abWrench){quat_rotate(turn, impulse.force), quat_rotate(turn, impulse.torque)};
   keep_profile(&c->law, c->V, m->h > 0, m->pressure);
+  double now[2][3];
+  ab_patch_pressure_fields(&c->law, c->state, now);
+  memcpy(m->field, now[0], sizeof m->field);
   m->h = h;
   m->slipping = c->slipping;
+  m->newton_wait = c->newton_wait;
   m->age = c->age < AB_PATCH_NEW ? c->age + 1 : c->age;
 }
 
@@ -115,6 +117,7 @@ void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSol
   if (c->slipping &&
       ab_patch_slipping_share(&c->law, c->V, AB_PATCH_SLIDING * c->law.slip_speed) <= 0.5)
     c->slipping = false;
+  c->newton_wait = island->newton_wait;
   tell(system, c, solution);
   keep(system, c, end);
 }

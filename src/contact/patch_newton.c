@@ -144,25 +144,6 @@ static bool take_work(const abPatchIsland* island, const abBlockSymbolic* s, Wor
 // --- line search
 // ---------------------------------------------------------------------------------------
 
-// d^T M d
-static double inertia_product(const abPatchIsland* island, const double* d) {
-  const abResponse* r = island->system->problem->response;
-  double sum = 0;
-  for (int b = 0; b < island->nblock; b++) {
-    const double* x = d + island->offset[b];
-    int n = island->size[b];
-    if (island->inertia[b]) {
-      for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) sum += x[i] * island->inertia[b][i * n + j] * x[j];
-    } else {
-      int body = r->mover[island->mover[b]].body0;
-      abVec3 v = v3(x[0], x[1], x[2]), w = v3(x[3], x[4], x[5]);
-      sum += r->mass[body] * v3_norm2(v) + v3_dot(w, m3_apply(&r->inertia[body], w));
-    }
-  }
-  return sum;
-}
-
 // Derivative of the energy along the step at v + a d: sum of J d . (impulse - answer(V + a J d)) +
 // a d^T M d.
 static double slope_at(abPatchIsland* island, double a, double dMd) {
@@ -182,7 +163,7 @@ static double slope_at(abPatchIsland* island, double a, double dMd) {
 // the slope has a kink, hardly rising before it and steep behind it. What is returned lies behind
 // the kink, so that the next step knows of the contact.
 static double line_search(abPatchIsland* island) {
-  double dMd = inertia_product(island, island->direction);
+  double dMd = ab_patch_kinetic(island, island->direction);
   double slope0 = 0, slope1 = slope_at(island, 1, dMd);
   for (int i = 0; i < island->ndof; i++) slope0 += island->gradient[i] * island->direction[i];
   if (!(slope0 < 0) || slope1 <= 0.3 * -slope0) return 1;
@@ -314,5 +295,7 @@ abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic)
       break;
     }
   }
+  for (int i = 0; i < island->ncontact; i++)
+    memcpy(island->contact[i]->state, island->contact[i]->V, sizeof island->contact[i]->state);
   return AB_OK;
 }

@@ -224,7 +224,19 @@ static void set_targets(const abPatchSystem* system, const abPair* pair, abPatch
   law->branch = smaller_branch(law);
 }
 
-static void recall(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
+// An affine field in the coordinates remembered, in those of now.
+static void carry_field(const abPatchMemory* m, const abPatchContact* c, abVec3 shift, double ratio,
+                        const double from[3], double to[3]) {
+  abVec3 t2 = v3_cross(m->normal, m->t1);
+  abVec3 slope = v3_add(v3_scale(from[1], m->t1), v3_scale(from[2], t2));
+  to[0] = ratio * (from[0] + v3_dot(slope, shift));
+  to[1] = ratio * v3_dot(slope, c->axis[0]);
+  to[2] = ratio * v3_dot(slope, c->axis[1]);
+}
+
+// field: the pressure of the last step, of the first target.
+static void recall(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
+                   double field[3]) {
   const abPatchMemory* m = pair->memory;
   abPatchLaw* law = &c->law;
   double k = system->param[AB_PATCH_RECOVERY] / system->h;
@@ -236,14 +248,8 @@ static void recall(const abPatchSystem* system, const abPair* pair, abPatchConta
   law->bristle[2] = k * m->turn;
   double ratio = system->h / m->h;
   abWrench w = wrench_move(wrench_scale(ratio, m->impulse), shift);
-  abVec3 t2 = v3_cross(m->normal, m->t1);
-  for (int i = 0; i < 2; i++) {
-    const double* p = m->pressure[i];
-    abVec3 slope = v3_add(v3_scale(p[1], m->t1), v3_scale(p[2], t2));
-    law->profile[i][0] = ratio * (p[0] + v3_dot(slope, shift));
-    law->profile[i][1] = ratio * v3_dot(slope, c->axis[0]);
-    law->profile[i][2] = ratio * v3_dot(slope, c->axis[1]);
-  }
+  for (int i = 0; i < 2; i++) carry_field(m, c, shift, ratio, m->pressure[i], law->profile[i]);
+  carry_field(m, c, shift, ratio, m->field, field);
   for (int i = 0; i < 3; i++) {
     c->impulse[i] = v3_dot(c->axis[i], w.force);
     c->impulse[3 + i] = v3_dot(c->axis[i], w.torque);
@@ -252,21 +258,22 @@ static void recall(const abPatchSystem* system, const abPair* pair, abPatchConta
   c->state[1] = v3_dot(m->slide, c->axis[1]) - law->bristle[1];
   c->state[5] = m->spin - law->bristle[2];
   c->slipping = m->slipping;
+  c->newton_wait = m->newton_wait;
   c->age = m->age;
 }
 
 // The normal velocity at which the law gives the pressure field of the last step.
-static void recall_state(abPatchContact* c, bool fresh) {
+static void recall_state(abPatchContact* c, const double field[3]) {
   const abPatchLaw* law = &c->law;
-  if (fresh) memset(c->state, 0, sizeof c->state);
   double per = 1 / law->weight;
-  c->state[2] = law->target[0][0] - per * law->profile[0][0];
-  c->state[3] = law->target[0][2] - per * law->profile[0][2];
-  c->state[4] = per * law->profile[0][1] - law->target[0][1];
+  c->state[2] = law->target[0][0] - per * field[0];
+  c->state[3] = law->target[0][2] - per * field[2];
+  c->state[4] = per * field[1] - law->target[0][1];
 }
 
 // A new patch: the pressure that would stop it alone, evenly spread, bounds friction at first.
-static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double push) {
+static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double push,
+                        double field[3]) {
   abPatchLaw* law = &c->law;
   double V[6];
   relative_at(system->problem, c, true, V);
@@ -274,8 +281,11 @@ static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double p
   double p = push * fmax(0, target - V[2]);
   memset(law->bristle, 0, sizeof law->bristle);
   for (int i = 0; i < 2; i++) law->profile[i][0] = p, law->profile[i][1] = law->profile[i][2] = 0;
+  memcpy(field, law->profile[0], sizeof law->profile[0]);
   memset(c->impulse, 0, sizeof c->impulse);
+  memset(c->state, 0, sizeof c->state);
   c->slipping = false;
+  c->newton_wait = -1;  // a newcomer has no say
   c->age = 0;
 }
 
@@ -294,11 +304,6 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
                                .J = system->jacobian[body[k]]};
   c->axis[0] = patch->t1, c->axis[1] = patch->t2, c->axis[2] = patch->normal;
   set_area(pair, &c->law, store);
-  c->law.radius2 = 0;
-  for (int i = 0; i < c->law.ncorner; i++) {
-    double x = c->law.x[i], y = c->law.y[i];
-    c->law.radius2 = fmax(c->law.radius2, x * x + y * y);
-  }
   double part[3] = {0};
   for (int k = 0; k < 2; k++)
     for (int e = 0; e < 3; e++) part[e] += mobility(problem, &c->side[k], c->axis[e]);
@@ -311,10 +316,11 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
                              extent_along(pair->shape2, pair->pose2, patch->normal));
   }
   set_targets(system, pair, c, memory->thickness);
+  double field[3];
   if (fresh)
-    begin_fresh(system, c, push);
+    begin_fresh(system, c, push, field);
   else
-    recall(system, pair, c);
+    recall(system, pair, c, field);
   // Stiffness follows the load: a patch that carries a hundred times its own bodies' weight is as
   // much stiffer, so that neither depth nor tilt grow with the load.
   double weight = area * push * system->gravity * system->h;
@@ -326,7 +332,7 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   c->mu_static = friction ? pair->surface.mu_static : 0;
   c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
   c->law.mu = c->slipping ? c->mu_kinetic : c->mu_static;
-  recall_state(c, fresh);
+  recall_state(c, field);
   ab_patch_profile_ready(&c->law);
   ab_patch_set_load(&c->law, load);
   double V[6];

@@ -176,10 +176,17 @@ static double mismatch(const abPatchIsland* island, const abPatchContact* c,
          m[AB_M_1];
 }
 
-// Speed of the patch's fastest point, at most, in the relative motion V.
+// Speed of the patch's fastest point in the relative motion V: one of its corners.
 static double speed_of(const abPatchContact* c, const double V[6]) {
-  return sqrt(V[0] * V[0] + V[1] * V[1] + V[2] * V[2]) +
-         sqrt((V[3] * V[3] + V[4] * V[4] + V[5] * V[5]) * c->law.radius2);
+  const abPatchLaw* law = &c->law;
+  double most = 0;
+  for (int i = 0; i < law->ncorner; i++) {
+    double x = law->x[i], y = law->y[i];
+    double a = V[0] - V[5] * y, b = V[1] + V[5] * x, u = V[2] + V[3] * y - V[4] * x;
+    double square = a * a + b * b + u * u;
+    most = square > most ? square : most;
+  }
+  return sqrt(most);
 }
 
 typedef struct Visit {
@@ -327,6 +334,58 @@ double ab_patch_departure(const abPatchIsland* island) {
   return most / unit_speed(island->system);
 }
 
+// Momentum. What sweeps are slow at is carrying loads through many bodies; a step along the changes
+// of the sweeps before makes up for it, as in the nonsmooth nonlinear conjugate gradients of
+// Silcowitz, Niebe & Erleben (2010). One iteration is a sweep forward and one backward, which
+// together are symmetric, as conjugate gradients want; the change g of the velocities in it stands
+// for the gradient, |g|^2 = g^T M g, and beta = |g|^2 / |g of the iteration before|^2. Where that
+// is above one, the direction is dropped. Impulses and velocities go together, so that each belongs
+// to the other; the last iteration goes without, so that what is handed out has been visited.
+typedef struct Momentum {
+  double *v0, *v;            // velocities before the iteration; direction
+  double (*f0)[6], (*f)[6];  // likewise, impulses
+  double* g;                 // change of velocities
+  double last;               // |g|^2 of the iteration before, 0: none
+} Momentum;
+
+static bool take_momentum(const abPatchIsland* island, Momentum* m) {
+  abArena* arena = island->scratch;
+  size_t bytes = sizeof(double[6]) * (size_t)island->ncontact;
+  *m = (Momentum){.v0 = AB_TAKE(arena, double, island->ndof),
+                  .v = AB_TAKE(arena, double, island->ndof),
+                  .f0 = ab_arena_take(arena, bytes),
+                  .f = ab_arena_take(arena, bytes),
+                  .g = AB_TAKE(arena, double, island->ndof)};
+  return m->v0 && m->v && m->f0 && m->f && m->g;
+}
+
+static void begin_iteration(const abPatchIsland* island, Momentum* m) {
+  memcpy(m->v0, island->v, sizeof(double) * (size_t)island->ndof);
+  for (int i = 0; i < island->ncontact; i++)
+    memcpy(m->f0[i], island->contact[i]->impulse, sizeof m->f0[i]);
+}
+
+// Goes along the direction; returns whether it has moved.
+static bool carry_on(abPatchIsland* island, Momentum* m) {
+  for (int i = 0; i < island->ndof; i++) m->g[i] = island->v[i] - m->v0[i];
+  double now = ab_patch_kinetic(island, m->g);
+  double beta = m->last > 0 && now <= m->last ? now / m->last : 0;
+  m->last = now;
+  for (int i = 0; i < island->ndof; i++) {
+    double along = beta > 0 ? beta * m->v[i] : 0;
+    island->v[i] += along;
+    m->v[i] = along + m->g[i];
+  }
+  for (int i = 0; i < island->ncontact; i++)
+    for (int k = 0; k < 6; k++) {
+      double* f = &island->contact[i]->impulse[k];
+      double along = beta > 0 ? beta * m->f[i][k] : 0, change = *f - m->f0[i][k];
+      *f += along;
+      m->f[i][k] = along + change;
+    }
+  return beta > 0;
+}
+
 abStatus ab_patch_sweep(abPatchIsland* island, int most) {
   const abPatchSystem* system = island->system;
   double tolerance = system->param[AB_PATCH_SWEEP_TOLERANCE];
@@ -335,19 +394,23 @@ abStatus ab_patch_sweep(abPatchIsland* island, int most) {
   Visit visit = {.island = island,
                  .threshold = 0.3 * limit,
                  .moved = AB_TAKE(island->scratch, int, island->nblock)};
-  if (!local || !visit.moved) return AB_ERROR_MEMORY;
+  Momentum momentum;
+  if (!local || !visit.moved || !take_momentum(island, &momentum)) return AB_ERROR_MEMORY;
   for (int i = 0; i < island->ncontact; i++) local[i].ready = false, local[i].seen = -1;
   for (int b = 0; b < island->nblock; b++) visit.moved[b] = 0;
   double worst = 0;
   for (int sweep = 0; sweep < most; sweep++) {
+    bool back = sweep % 2;
     worst = 0;
-    // forward and backward in turn: impulses travel along chains both ways
+    if (!back) begin_iteration(island, &momentum);
     for (int k = 0; k < island->ncontact; k++) {
-      int i = sweep % 2 ? island->ncontact - 1 - k : k;
+      int i = back ? island->ncontact - 1 - k : k;
       worst = fmax(worst, visit_contact(&visit, island->contact[i], &local[i]));
     }
     island->iterations++;
     if (worst <= limit) break;
+    if (back && sweep + 2 < most && carry_on(island, &momentum))
+      for (int i = 0; i < island->ncontact; i++) local[i].seen = -1;
   }
   for (int i = 0; i < island->ncontact; i++)
     ab_patch_relative(island, island->contact[i], island->v, island->contact[i]->V);
