@@ -24,6 +24,7 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 110rem; padding: 0 1rem; color: #222; }
 table { border-collapse: collapse; font-size: 12px; font-variant-numeric: tabular-nums; }
 th, td { padding: 2px 7px; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
+td.text { text-align: left; }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
 td.best { background: #dff0d8; font-weight: 600; }
 td.own { border-left: 2px solid #888; }
@@ -185,17 +186,25 @@ def summary_page(cases, folder):
     head = ("case", "number", "won", "level", "lost", "worst rank", "there", OURS, "best peer", "", "reference")
     out = ["<h2>Where abut stands</h2>",
            f"<p>Default model {OURS} against every setting of every peer. Won: better than all of them by 5 %; level: within 5 % of "
-           f"the best, or both exact (below {EXACT:g}, or {EXACT_RELATIVE:g} of the reference, or the resolution of the bisection); lost: some peer is better. Over the "
-           "step sizes, counts or loads of the row; the right part shows the one where abut stands worst.</p>"]
+           f"the best, or both exact (below {EXACT:g}, or {EXACT_RELATIVE:g} of the reference, or the resolution of the bisection); "
+           "lost: some peer is better. Over the step sizes, counts or loads of the row; the right part shows the one where abut stands worst.</p>"]
     out += [f"<p><b>{line}.</b></p>" for line in totals(rows)]
     out.append("<div class=scroll><table><tr>" + "".join(f"<th>{h}</th>" for h in head) + "</tr>")
     for letter, name, won, level, lost, rank, _, variant, ours, theirs, who, reference in rows:
         kind = "loss" if lost else "win" if won else "level"
         cells = [html.escape(f"{letter}"), html.escape(name), won, level, lost, rank, html.escape(variant), show(ours), show(theirs),
                  html.escape(who), "" if math.isnan(reference) else show(reference)]
-        out.append("<tr>" + "".join(f"<td{f' class={kind}' if k in (2, 3, 4, 5) else ''}>{c}</td>" for k, c in enumerate(cells)) +
-                   "</tr>")
-    out.append("</table></div><h3>Accurate to 1 % in B and C at 1 ms</h3>")
+        style = ["plain", "text"] + [kind] * 4 + ["plain"] * 5
+        out.append("<tr>" + "".join(f"<td class={k}>{c}</td>" for k, c in zip(style, cells)) + "</tr>")
+    out.append("</table></div>")
+    reasons = {}
+    for letter, (_, _, _, ended) in cases.items():
+        for line in ended:
+            engine, _, why = line.partition(": ")
+            reasons.setdefault(why, []).append(f"{letter} {engine}")
+    out.append("<h3>Cut, left out or failed</h3>" if reasons else "")
+    out += [f"<p>{html.escape(why)}: {html.escape(', '.join(who))}</p>" for why, who in sorted(reasons.items())]
+    out.append("<h3>Accurate to 1 % in B and C at 1 ms</h3>")
     peers = accurate_peers(cases)
     out += [f"<p>{p}</p>" for p in peers] or ["<p>none</p>"]
     for line in totals(rows) + ["accurate to 1 % in B and C: " + p.replace("&ndash;", "-") for p in peers]:
@@ -291,14 +300,15 @@ def main():
              "<h1>abut beside its peers</h1>",
              "<p>All numbers from one run on one machine. Marked: best of the row (within 10 %). "
              "A dash: not possible, not stable, or not within its limit of time.</p>"]
+    cases = {os.path.basename(p)[5]: read_case(p) for p in sorted(glob.glob(os.path.join(folder, "case_*.csv")))}
+    parts += summary_page(cases, folder)
+    parts.append("<h2>Engines and settings</h2>")
     engines = os.path.join(folder, "engines.csv")
     if os.path.exists(engines):
         with open(engines, newline="") as f:
             parts.append("<table>" + "".join(
                 f"<tr><td>{html.escape(r['engine'])}</td><td style='text-align:left'>{html.escape(r['setting'])}</td></tr>"
                 for r in csv.DictReader(f)) + "</table>")
-    cases = {os.path.basename(p)[5]: read_case(p) for p in sorted(glob.glob(os.path.join(folder, "case_*.csv")))}
-    parts += summary_page(cases, folder)
     for letter, (notes, header, rows, ended) in cases.items():
         parts.append(f"<h2>{letter}. {html.escape(notes[0])}</h2><p>{html.escape(' '.join(notes[1:]))}</p>")
         parts.append(table(header, rows))

@@ -7,6 +7,7 @@ build=${1:-build/release}
 shift 2>/dev/null
 out=out/bench
 mkdir -p "$out"
+SECONDS=0
 rm -f "$out"/*.csv "$out"/*.txt "$out"/*.png
 
 # NAME PROGRAM ARGUMENTS...: a program that is not built is named and left out
@@ -47,3 +48,4 @@ if /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
 else
   echo "bench: no page, python3-matplotlib is missing; the numbers are in $out/*.csv" >&2
 fi
+echo "bench: $((SECONDS / 60)) min $((SECONDS % 60)) s" >&2

@@ -22,11 +22,14 @@ struct Sink {
   void work(double h, double error, double cost) const;
 };
 
-// Time spent, by two clocks: processor time, which other programs disturb least but which some
-// systems count in ticks of 10 ms, and wall time.
+// Whether the clock of processor time is finer than 0.1 ms; some systems count ticks of 10 ms.
+bool processor_clock_is_fine();
+
+// Time spent, by two clocks: processor time, which other programs disturb least, and wall time for
+// what is too short for a coarse clock.
 struct Spent {
   double processor = 0, wall = 0;
-  double seconds() const { return processor > 0.2 ? processor : wall; }
+  double seconds() const { return processor > 0.2 || processor_clock_is_fine() ? processor : wall; }
   Spent operator-(const Spent& o) const { return {processor - o.processor, wall - o.wall}; }
 };
 
@@ -69,6 +72,7 @@ double wall_seconds();
 // in another process.
 void check_budget(double elsewhere);
 double budget_left();
+void narrow_budget(double seconds);
 
 // Mean and spread of a series, and whether it ever fell to nothing.
 struct Series {

@@ -333,28 +333,29 @@ const std::vector<Case> slide_cases = {
     {'A', "cube slide",
      "1 m cube, v = (4, 3) m/s, mu 0.12: straight on, 10.629 m in 4.252 s. A symplectic Euler step "
      "makes the path v0 h / 2 shorter, for every engine alike.",
-     cube_slide, 10, false, 15},
+     cube_slide, 10, false, 5},
     {'B', "slide with spin",
      "Plate 0.1 x 0.1 x 0.02 m, mu 0.3, 0.5 m/s and 10 rad/s at yaws 0, 15, 30, 45 degrees. "
      "Reference: the plane motion under an affine pressure over the whole face, integrated with a "
      "32 x 32 "
      "grid. Engines that put all load on the corners solve another problem; it is the one their "
      "user gets.",
-     slide_and_spin, 15, false, 30},
+     slide_and_spin, 15, false, 8},
     {'C', "breakaway and creep",
-     "0.5 kg, 10 cm cube, mu 0.5; loads in the plane of the floor. Limits by bisection to 0.07 %, a load "
+     "0.5 kg, 10 cm cube, mu 0.5; loads in the plane of the floor. Limits by bisection to 0.07 %, "
+     "a load "
      "counts as "
      "held if the cube moves less than 0.6 mm in 0.5 s. Torque limit and limit curve: uniform "
      "pressure.",
-     breaking_away, 20, false, 60},
+     breaking_away, 20, false, 15},
     {'G', "stick-slip",
      "2 kg on a spring of 400 N/m pulled at 0.0642 m/s, mu 0.265 at rest, 0.160 sliding. Engines "
      "with one "
      "coefficient take the kinetic one and cannot stick-slip: what some show is the free "
      "oscillation, 0.444 s.",
-     stick_slip, 10, false, 15},
+     stick_slip, 12, false, 10},
     {'H', "torque-free tumbling", "Moments 1, 2, 3, w = (0.01, 5, 0.01), 20 s: largest deviations.",
-     tumbling, 10, false, 15},
+     tumbling, 10, false, 5},
 };
 
 }  // namespace bench

@@ -4,6 +4,7 @@
 // ABUT_BENCH_PYTHON; an engine it cannot import is left out.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +53,8 @@ struct Worker {
     if (fork() == 0) {
       dup2(request[0], 0);
       dup2(answer[1], 1);
+      rlimit limit = {60, 62};  // seconds; a step that does not come back
+      setrlimit(RLIMIT_CPU, &limit);
       std::string path = script(family);
       execl(interpreter(), interpreter(), "-B", "-W", "ignore", path.c_str(), (char*)nullptr);
       _exit(127);

@@ -76,6 +76,14 @@ void write_csv(const Case& c, const Table& t, const std::vector<EngineKind>& kin
   fclose(f);
 }
 
+void write_work(const std::vector<std::string>& work, const std::string& out) {
+  FILE* f = fopen((out + "/work_precision.csv").c_str(), "w");
+  if (!f) return;
+  fprintf(f, "case,engine,h,error,seconds per simulated second\n");
+  for (const std::string& line : work) fprintf(f, "%s\n", line.c_str());
+  fclose(f);
+}
+
 std::vector<EngineKind> find_engines() {
   std::vector<EngineKind> list;
   add_abut(list);
@@ -192,12 +200,8 @@ int run(int argc, char** argv) {
     print_table(c, t, kinds);
     write_csv(c, t, kinds, o.out);
     work.insert(work.end(), t.work.begin(), t.work.end());
+    write_work(work, o.out);
   }
-  FILE* f = fopen((o.out + "/work_precision.csv").c_str(), "w");
-  if (!f) return 1;
-  fprintf(f, "case,engine,h,error,seconds per simulated second\n");
-  for (const std::string& line : work) fprintf(f, "%s\n", line.c_str());
-  fclose(f);
   return 0;
 }
 

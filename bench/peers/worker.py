@@ -11,7 +11,8 @@ Requests are lines on the standard input, answers are binary on the standard out
 A state is 4 doubles (broken?, contacts or -1, processor seconds, wall seconds of the engine's own
 step) and 13 per body: place of the centre of mass, unit quaternion w x y z, velocity, angular velocity,
 all in world axes. Time is taken here, around the engine's own step, so that neither the pipe nor
-the reading of the state is counted.
+the reading of the state is counted. The clock is that of the thread: under a limit of processor time the
+process's own goes in ticks.
 """
 import json
 import os
@@ -39,10 +40,10 @@ def serve(engine):
             worlds.pop(word[1].strip(), None)
             continue
         world = worlds[word[1].strip()]
-        processor, wall = time.process_time(), time.perf_counter()
+        processor, wall = time.thread_time(), time.perf_counter()
         if word[0] == "step":
             world.step()
-        head = [0, -1, time.process_time() - processor, time.perf_counter() - wall]
+        head = [0, -1, time.thread_time() - processor, time.perf_counter() - wall]
         head[0] = float(world.broken())
         if word[0].strip() == "contacts":
             head[1] = world.contacts()
