@@ -4,8 +4,9 @@
 // stays inside, the roomy box does not move, and the list of pairs whose roomy boxes meet does not
 // change; so a scene at rest costs one comparison per geom. A geom that leaves its roomy box gets a
 // new one, grown more on the side it moves to, and its pairs are found anew in a tree of boxes
-// (tree.c). What is handed on are the pairs of the list whose TIGHT boxes meet: this depends on the
-// present poses alone, never on how the list came about.
+// (tree.c). Where many leave theirs at once the whole tree and list are made anew. What is handed
+// on are the pairs of the list whose TIGHT boxes meet: this depends on the present poses alone,
+// never on how the list came about.
 //
 // Planes are tried against everything: they are few. Models that solve for the motion within the
 // step (AB_GEOMETRY_PAIR) need the pairs that may come to touch during it, so their tight boxes are
@@ -28,6 +29,8 @@
 static const double ROOM = 0.08;
 // How many steps of its present motion a roomy box foresees.
 static const double FORESIGHT = 4;
+// A part of the geoms that leave their boxes makes a new tree cheaper than moving each of them.
+static const double MANY = 0.125;
 // Address space for the pair list.
 static const size_t LIST_RESERVE = (size_t)8 << 30;
 
@@ -106,7 +109,8 @@ static abBox roomy_box(const abModel* model, const abData* data, int geom, abBox
   return box;
 }
 
-// Brings all boxes up to date; returns how many geoms have a new roomy box (listed in mover_list).
+// Brings the tight boxes up to date; returns how many geoms need a new roomy box (listed in
+// mover_list).
 static int update_boxes(const abModel* model, const abData* data, struct abBroadphase* b) {
   bool ahead = data->contact->geometry == AB_GEOMETRY_PAIR;
   double margin = contact_margin(model, data);
@@ -119,15 +123,37 @@ static int update_boxes(const abModel* model, const abData* data, struct abBroad
     ab_shape_aabb(&model->geom[i].shape, &data->geom_pose[i], &t->low, &t->high);
     double r = model->geom[i].margin + (ahead ? reach(model, data, i) : 0.5 * margin);
     if (r > 0) *t = grow(*t, v3(r, r, r));
-    if (b->in_tree[i]) {
-      if (box_holds(&b->tree.node[i].box, t)) continue;
-      ab_tree_remove(&b->tree, i);
-    }
-    ab_tree_insert(&b->tree, i, roomy_box(model, data, i, *t));
-    b->in_tree[i] = b->moved[i] = true;
+    if (b->in_tree[i] && box_holds(&b->tree.node[i].box, t)) continue;
+    b->moved[i] = true;
     b->mover_list[nmoved++] = i;
   }
   return nmoved;
+}
+
+// Gives the geoms of mover_list new roomy boxes. *anew: the tree was made anew.
+static bool update_tree(const abModel* model, const abData* data, struct abBroadphase* b,
+                        int nmoved, bool* anew) {
+  *anew = nmoved > MANY * b->ngeom;
+  for (int k = 0; k < nmoved; k++) {
+    int i = b->mover_list[k];
+    abBox box = roomy_box(model, data, i, b->tight[i]);
+    if (*anew) {
+      b->tree.node[i].box = box;
+    } else {
+      if (b->in_tree[i]) ab_tree_remove(&b->tree, i);
+      ab_tree_insert(&b->tree, i, box);
+    }
+    b->in_tree[i] = true;
+  }
+  if (!*anew) return true;
+  abArenaMark mark = ab_arena_mark(data->scratch);
+  int *leaf = AB_TAKE(data->scratch, int, b->ngeom), n = 0;
+  if (!leaf) return false;
+  for (int i = 0; i < b->ngeom; i++)
+    if (b->in_tree[i]) leaf[n++] = i;
+  bool done = ab_tree_build(&b->tree, n, leaf, data->scratch);
+  ab_arena_release(data->scratch, mark);
+  return done;
 }
 
 static bool push(abArena* arena, int* n, uint64_t key) {
@@ -157,22 +183,34 @@ static bool found(void* context, int other) {
   return push(s->list, s->n, pair_key(s->geom, other));
 }
 
-// The new list: the old pairs of which neither geom moved, and the moved geoms' pairs.
-static bool update_list(const abModel* model, struct abBroadphase* b, int nmoved,
+static bool found_two(void* context, int a, int b) {
+  const Search* s = context;
+  return !ab_may_collide(s->model, a, b) || push(s->list, s->n, pair_key(a, b));
+}
+
+// The old pairs of which neither geom moved, and the moved geoms' pairs.
+static bool renew_moved(Search* s, const uint64_t* old, int nold, int nmoved) {
+  const struct abBroadphase* b = s->b;
+  for (int i = 0; i < nold; i++)
+    if (!b->moved[old[i] >> 32] && !b->moved[old[i] & 0xffffffffu] && !push(s->list, s->n, old[i]))
+      return false;
+  for (int i = 0; i < nmoved; i++) {
+    s->geom = b->mover_list[i];
+    if (!ab_tree_query(&b->tree, &b->tree.node[s->geom].box, found, s)) return false;
+  }
+  return true;
+}
+
+static bool update_list(const abModel* model, struct abBroadphase* b, int nmoved, bool anew,
                         abArena* scratch) {
   if (nmoved == 0) return true;
   const uint64_t* old = (const uint64_t*)(void*)b->list[b->now].base;
   abArena* next = &b->list[1 - b->now];
   ab_arena_release(next, 0);
   int n = 0;
-  for (int i = 0; i < b->nkey; i++)
-    if (!b->moved[old[i] >> 32] && !b->moved[old[i] & 0xffffffffu] && !push(next, &n, old[i]))
-      return false;
   Search s = {.model = model, .b = b, .list = next, .n = &n};
-  for (int i = 0; i < nmoved; i++) {
-    s.geom = b->mover_list[i];
-    if (!ab_tree_query(&b->tree, &b->tree.node[s.geom].box, found, &s)) return false;
-  }
+  bool done = anew ? ab_tree_pairs(&b->tree, found_two, &s) : renew_moved(&s, old, b->nkey, nmoved);
+  if (!done) return false;
   b->now = 1 - b->now;
   b->nkey = n;
   return ab_sort_keys(scratch, n, (uint64_t*)(void*)next->base);
@@ -204,7 +242,10 @@ static int collect(const abModel* model, const abData* data, const struct abBroa
 abStatus ab_broadphase(const abModel* model, abData* data) {
   struct abBroadphase* b = data->broadphase;
   int nmoved = update_boxes(model, data, b);
-  if (!update_list(model, b, nmoved, data->scratch)) return AB_ERROR_MEMORY;
+  bool anew;
+  if (!update_tree(model, data, b, nmoved, &anew) ||
+      !update_list(model, b, nmoved, anew, data->scratch))
+    return AB_ERROR_MEMORY;
   size_t most = (size_t)b->nkey + (size_t)b->nplane * (size_t)b->ngeom;
   abArenaMark mark = ab_arena_mark(data->scratch);
   uint64_t* key = AB_TAKE(data->scratch, uint64_t, most);

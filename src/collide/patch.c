@@ -237,13 +237,14 @@ static void project(const abOverlap* o, const abPatch* p, int n, const abVec3* x
 // face that looks up on their left and one that does not on their right. Cheaper than a hull, but
 // where faces stand upright rounding may break the loop or bend it inwards; then 0 is returned.
 static int silhouette(const abOverlap* o, const abPatch* p, abVec3 n, int* next, abVec2* loop) {
-  int count = 0, first = -1;
+  int count = 0, first = -1, *up = next + o->nvert;
   for (int i = 0; i < o->nvert; i++) next[i] = -1;
+  for (int f = 0; f < o->nface; f++) up[f] = v3_dot(o->face[f].normal, n) > 0;
   for (int i = 0; i < o->nedge; i++) {
     const int* e = o->edge[i];
-    bool left = v3_dot(o->face[e[2]].normal, n) > 0, right = v3_dot(o->face[e[3]].normal, n) > 0;
-    if (left == right) continue;
-    int from = left ? e[0] : e[1], to = left ? e[1] : e[0];
+    int left = up[e[2]];
+    if (left == up[e[3]]) continue;
+    int from = e[1 - left], to = e[left];
     if (next[from] >= 0) return 0;
     next[from] = to;
     first = from;
@@ -274,7 +275,8 @@ static int silhouette(const abOverlap* o, const abPatch* p, abVec3 n, int* next,
 
 // The projected polygon into `hull` (room for 2 nvert), through the silhouette if it can be had.
 static int project_polygon(const abOverlap* o, abPatch* p, abVec3 n, abVec2* point, abVec2* hull) {
-  // the projected points come into play only when the silhouette has failed: lend it their room
+  // The projected points come into play only when the silhouette has failed: lend it their room,
+  // of four integers for each vertex. There are no more faces than twice the vertices.
   int m = silhouette(o, p, n, (int*)(void*)point, hull);
   if (m) return m;
   project(o, p, o->nvert, o->vert, point);

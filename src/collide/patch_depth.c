@@ -28,25 +28,28 @@ typedef struct Row {
   abVec2 g;
 } Row;
 
-// Faces as heights over the plane, z = a + g . x, the upper ones first; then walls.
+// Faces as heights over the plane, z = a + g . x, and walls.
 typedef struct Field {
-  int nupper, nsheet, nface;
-  Row* row;
+  int nupper, nlower, nwall;
+  Row *upper, *lower, *wall;
 } Field;
 
-enum { UP, DOWN, UPRIGHT };
-
 // Axes: t1, t2, n as rows.
-static void add_faces(Field* f, const abOverlap* o, const abMat3* axes, int which) {
+static void add_faces(Field* f, const abOverlap* o, const abMat3* axes) {
   for (int i = 0; i < o->nface; i++) {
     const abOverlapFace* face = &o->face[i];
     abVec3 m = m3_apply(axes, face->normal);
-    if (which != (m.z > STEEP ? UP : m.z < -STEEP ? DOWN : UPRIGHT)) continue;
     abVec3 r = m3_apply(axes, v3_sub(o->vert[face->vert], o->centroid));
-    double scale = which == UPRIGHT ? -1 : -1 / m.z;
+    bool upright = fabs(m.z) <= STEEP;
+    double scale = upright ? -1 : -1 / m.z;
     Row row = {.g = {scale * m.x, scale * m.y}};
-    row.a = (which == UPRIGHT ? 0 : r.z) - row.g.x * r.x - row.g.y * r.y;
-    f->row[f->nface++] = row;
+    row.a = (upright ? 0 : r.z) - row.g.x * r.x - row.g.y * r.y;
+    if (upright)
+      f->wall[f->nwall++] = row;
+    else if (m.z > 0)
+      f->upper[f->nupper++] = row;
+    else
+      f->lower[f->nlower++] = row;
   }
 }
 
@@ -56,9 +59,9 @@ static inline double value(const Row* r, abVec2 x) { return r->a + r->g.x * x.x 
 static const Row* worst_wall(const Field* f, abVec2 x, double slack) {
   const Row* worst = 0;
   double least = -slack;
-  for (int i = f->nsheet; i < f->nface; i++) {
-    double z = value(&f->row[i], x);
-    if (z < least) least = z, worst = &f->row[i];
+  for (int i = 0; i < f->nwall; i++) {
+    double z = value(&f->wall[i], x);
+    if (z < least) least = z, worst = &f->wall[i];
   }
   return worst;
 }
@@ -66,53 +69,51 @@ static const Row* worst_wall(const Field* f, abVec2 x, double slack) {
 // The row of the thickness at x: lowest upper sheet minus highest lower one. Returns f(x).
 static double measure(const Field* f, abVec2 x, Row* row) {
   double high = DBL_MAX, low = -DBL_MAX;
-  int up = 0, down = f->nupper;
+  int up = 0, down = 0;
   for (int i = 0; i < f->nupper; i++) {
-    double z = value(&f->row[i], x);
+    double z = value(&f->upper[i], x);
     if (z < high) high = z, up = i;
   }
-  for (int i = f->nupper; i < f->nsheet; i++) {
-    double z = value(&f->row[i], x);
+  for (int i = 0; i < f->nlower; i++) {
+    double z = value(&f->lower[i], x);
     if (z > low) low = z, down = i;
   }
-  *row = (Row){1, f->row[up].a - f->row[down].a, v2_sub(f->row[up].g, f->row[down].g)};
+  const Row *u = &f->upper[up], *l = &f->lower[down];
+  *row = (Row){1, u->a - l->a, v2_sub(u->g, l->g)};
   return high - low;
 }
 
-// Three rows that meet in a corner (v, x), and the weights (>= 0) with which they hold v down.
+// Three rows that meet in a corner (v, x), and the weights (>= 0) with which they hold v down. With
+// C_i = g_j x g_k (i, j, k in turn) their determinant is D = sum k_i C_i, and w_i = C_i / D.
 typedef struct Corner {
   Row row[3];
   double weight[3];
+  double scale;  // 1 / D
 } Corner;
 
-static double det(const Row* a, const Row* b, const Row* c) {
-  return a->k * v2_cross(b->g, c->g) + b->k * v2_cross(c->g, a->g) + c->k * v2_cross(a->g, b->g);
-}
-
-// (k, g) of a row as a combination of those of the corner. False if they span no volume.
-static bool combine(const Corner* c, const Row* r, double weight[3]) {
-  const Row* q = c->row;
-  double all = det(&q[0], &q[1], &q[2]);
-  weight[0] = det(r, &q[1], &q[2]) / all;
-  weight[1] = det(&q[0], r, &q[2]) / all;
-  weight[2] = det(&q[0], &q[1], r) / all;
-  return isfinite(weight[0] + weight[1] + weight[2]);
-}
-
-// k v - g . x = a for the three rows.
+// k v - g . x = a for the three rows, by Cramer's rule.
 static bool solve_corner(Corner* c, double* v, abVec2* x) {
-  const Row unit = {.k = 1}, *q = c->row;
-  if (!combine(c, &unit, c->weight)) return false;
-  double all = det(&q[0], &q[1], &q[2]);
-  *v = c->weight[0] * q[0].a + c->weight[1] * q[1].a + c->weight[2] * q[2].a;
-  double px = 0, py = 0;  // by Cramer's rule
-  for (int i = 0; i < 3; i++) {
-    const Row *r = &q[(i + 1) % 3], *s = &q[(i + 2) % 3];
-    px += q[i].a * (r->k * s->g.y - s->k * r->g.y);
-    py += q[i].a * (s->k * r->g.x - r->k * s->g.x);
-  }
-  *x = v2(px / all, py / all);
-  return isfinite(x->x) && isfinite(x->y);
+  const Row *p = &c->row[0], *q = &c->row[1], *r = &c->row[2];
+  double C[3] = {v2_cross(q->g, r->g), v2_cross(r->g, p->g), v2_cross(p->g, q->g)};
+  c->scale = 1 / (p->k * C[0] + q->k * C[1] + r->k * C[2]);
+  for (int i = 0; i < 3; i++) c->weight[i] = C[i] * c->scale;
+  *v = c->weight[0] * p->a + c->weight[1] * q->a + c->weight[2] * r->a;
+  double px = p->a * (q->k * r->g.y - r->k * q->g.y) + q->a * (r->k * p->g.y - p->k * r->g.y) +
+              r->a * (p->k * q->g.y - q->k * p->g.y);
+  double py = p->a * (r->k * q->g.x - q->k * r->g.x) + q->a * (p->k * r->g.x - r->k * p->g.x) +
+              r->a * (q->k * p->g.x - p->k * q->g.x);
+  *x = v2(px * c->scale, py * c->scale);
+  return isfinite(*v) && isfinite(x->x) && isfinite(x->y);
+}
+
+// (k, g) of a row as a combination of those of the corner.
+static bool combine(const Corner* c, const Row* row, double share[3]) {
+  const Row *p = &c->row[0], *q = &c->row[1], *r = &c->row[2];
+  double P = v2_cross(p->g, row->g), Q = v2_cross(q->g, row->g), R = v2_cross(r->g, row->g);
+  share[0] = row->k * c->weight[0] + c->scale * (q->k * R - r->k * Q);
+  share[1] = row->k * c->weight[1] + c->scale * (r->k * P - p->k * R);
+  share[2] = row->k * c->weight[2] + c->scale * (p->k * Q - q->k * P);
+  return isfinite(share[0] + share[1] + share[2]);
 }
 
 // Puts the row in the place of the one that leaves the weights positive.
@@ -169,7 +170,18 @@ static double chord(const abOverlap* o, abVec3 n, int v) {
   return up < DBL_MAX && down < DBL_MAX ? up + down : 0;
 }
 
+// Of a tetrahedron the thickness is a cone over the projected polygon, with one top: V = S h / 3.
+// The volume is known to `noise` of the surface.
+static double tetrahedron(const abOverlap* o, abVec3 n) {
+  if (o->nvert != 4 || o->nface != 4 || o->volume * SAME < o->noise * o->area[0]) return 0;
+  double twice = 0;
+  for (int f = 0; f < 4; f++) twice += fabs(v3_dot(n, o->face[f].vector));
+  return 6 * o->volume / twice;
+}
+
 double ab_overlap_thickness(const abOverlap* o, abVec3 n, abArena* scratch) {
+  double simple = tetrahedron(o, n);
+  if (simple > 0) return simple;
   // No chord is longer than the distance of the highest from the lowest vertex: if the chord
   // through one of them is, that is all.
   int lowest = 0, highest = 0;
@@ -186,18 +198,14 @@ double ab_overlap_thickness(const abOverlap* o, abVec3 n, abArena* scratch) {
   best = fmax(best, chord(o, n, highest));
   if (best >= whole) return height;
   abArenaMark mark = ab_arena_mark(scratch);
-  Field f = {.row = AB_TAKE(scratch, Row, o->nface)};
-  if (!f.row) return -1;
+  Row* row = AB_TAKE(scratch, Row, 3 * o->nface);
+  if (!row) return -1;
+  Field f = {.upper = row, .lower = row + o->nface, .wall = row + 2 * o->nface};
   abVec3 t1, t2;
   v3_tangents(n, &t1, &t2);
   abMat3 axes = {{{t1.x, t1.y, t1.z}, {t2.x, t2.y, t2.z}, {n.x, n.y, n.z}}};
-  add_faces(&f, o, &axes, UP);
-  f.nupper = f.nface;
-  add_faces(&f, o, &axes, DOWN);
-  f.nsheet = f.nface;
-  add_faces(&f, o, &axes, UPRIGHT);
-  if (f.nupper > 0 && f.nsheet > f.nupper)
-    best = fmax(best, longest_chord(&f, sqrt(reach2), height));
+  add_faces(&f, o, &axes);
+  if (f.nupper > 0 && f.nlower > 0) best = fmax(best, longest_chord(&f, sqrt(reach2), height));
   ab_arena_release(scratch, mark);
   return best < height ? best : height;
 }

@@ -6,6 +6,11 @@
 // enters it, so the sum of surfaces is the cost of a query. On the way back up every node whose
 // children differ in height by more than one is rotated, which bounds the height by 1.44 log2 n
 // whatever the order of insertion.
+//
+// When many leaves have moved, a new tree is cheaper: the leaves are divided in halves across the
+// direction in which their middles spread most, and so on. Halves of equal number make the tree as
+// flat as can be, and stray bodies do not matter. All pairs of meeting leaves are then found by
+// descending from the root in two places at once.
 #include "collide/tree.h"
 
 static double surface(const abBox* b) {
@@ -13,10 +18,14 @@ static double surface(const abBox* b) {
   return d.x * d.y + d.y * d.z + d.z * d.x;
 }
 
+// fmin and fmax are calls, because of NaN.
+static inline double smaller(double a, double b) { return a < b ? a : b; }
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
 static abBox unite(const abBox* a, const abBox* b) {
   return (abBox){
-      v3(fmin(a->low.x, b->low.x), fmin(a->low.y, b->low.y), fmin(a->low.z, b->low.z)),
-      v3(fmax(a->high.x, b->high.x), fmax(a->high.y, b->high.y), fmax(a->high.z, b->high.z))};
+      v3(smaller(a->low.x, b->low.x), smaller(a->low.y, b->low.y), smaller(a->low.z, b->low.z)),
+      v3(larger(a->high.x, b->high.x), larger(a->high.y, b->high.y), larger(a->high.z, b->high.z))};
 }
 
 size_t ab_tree_bytes(int nleaf) { return sizeof(abTreeNode) * 2 * (size_t)(nleaf > 0 ? nleaf : 1); }
@@ -140,6 +149,123 @@ bool ab_tree_query(const abTree* tree, const abBox* box, bool (*visit)(void*, in
     } else {
       stack[n++] = node->child[0];
       stack[n++] = node->child[1];
+    }
+  }
+  return true;
+}
+
+// --- all at once ---
+
+typedef struct Item {
+  double middle[3];
+  int leaf;
+} Item;
+
+static bool item_before(const Item* a, const Item* b, int axis) {
+  return a->middle[axis] < b->middle[axis] ||
+         (a->middle[axis] == b->middle[axis] && a->leaf < b->leaf);
+}
+
+// Rearranges the items so that the k-th along the axis stands at its place, smaller ones before it.
+static void select_item(Item* item, int n, int k, int axis) {
+  int low = 0, high = n - 1;
+  while (low < high) {
+    Item pivot = item[low + (high - low) / 2];
+    int i = low, j = high;
+    while (i <= j) {
+      while (item_before(&item[i], &pivot, axis)) i++;
+      while (item_before(&pivot, &item[j], axis)) j--;
+      if (i <= j) {
+        Item x = item[i];
+        item[i++] = item[j], item[j--] = x;
+      }
+    }
+    if (k <= j)
+      high = j;
+    else if (k >= i)
+      low = i;
+    else
+      return;
+  }
+}
+
+static int widest_axis(const Item* item, int n) {
+  int widest = 0;
+  double most = -1;
+  for (int axis = 0; axis < 3; axis++) {
+    double low = item[0].middle[axis], high = low;
+    for (int i = 1; i < n; i++) {
+      double x = item[i].middle[axis];
+      low = x < low ? x : low, high = x > high ? x : high;
+    }
+    if (high - low > most) most = high - low, widest = axis;
+  }
+  return widest;
+}
+
+// Inner nodes are taken one after the other, parents first.
+static int build_node(abTree* tree, Item* item, int n, int parent, int* next) {
+  if (n == 1) {
+    abTreeNode* leaf = &tree->node[item[0].leaf];
+    leaf->parent = parent, leaf->child[0] = leaf->child[1] = -1, leaf->height = 0;
+    return item[0].leaf;
+  }
+  int i = (*next)++, half = n / 2;
+  select_item(item, n, half, widest_axis(item, n));
+  int a = build_node(tree, item, half, i, next);
+  int b = build_node(tree, item + half, n - half, i, next);
+  tree->node[i].parent = parent;
+  tree->node[i].child[0] = a, tree->node[i].child[1] = b;
+  refresh(tree, i);
+  return i;
+}
+
+bool ab_tree_build(abTree* tree, int n, const int* leaf, abArena* scratch) {
+  abArenaMark mark = ab_arena_mark(scratch);
+  Item* item = AB_TAKE(scratch, Item, n);
+  if (!item) return false;
+  for (int i = 0; i < n; i++) {
+    const abBox* b = &tree->node[leaf[i]].box;
+    item[i] = (Item){{b->low.x + b->high.x, b->low.y + b->high.y, b->low.z + b->high.z}, leaf[i]};
+  }
+  int next = tree->nleaf;
+  tree->root = n > 0 ? build_node(tree, item, n, -1, &next) : -1;
+  tree->free = -1;
+  for (int i = 2 * tree->nleaf - 1; i >= next; i--) {
+    tree->node[i].parent = tree->free;
+    tree->free = i;
+  }
+  ab_arena_release(scratch, mark);
+  return true;
+}
+
+bool ab_tree_pairs(const abTree* tree, bool (*visit)(void*, int, int), void* context) {
+  // Of a node with itself two of three remain waiting, of two nodes one of two: with a height below
+  // 64 no more than 256.
+  int stack[320][2], n = 0;
+  if (tree->root >= 0) stack[n][0] = stack[n][1] = tree->root, n++;
+  while (n > 0) {
+    int a = stack[--n][0], b = stack[n][1];
+    const abTreeNode *x = &tree->node[a], *y = &tree->node[b];
+    if (a == b) {
+      if (is_leaf(tree, a)) continue;
+      int l = x->child[0], r = x->child[1];
+      stack[n][0] = l, stack[n++][1] = r;
+      stack[n][0] = stack[n][1] = r, n++;
+      stack[n][0] = stack[n][1] = l, n++;
+      continue;
+    }
+    if (!box_meets(&x->box, &y->box)) continue;
+    if (x->height == 0 && y->height == 0) {
+      if (!visit(context, a, b)) return false;
+      continue;
+    }
+    // go down in the higher one
+    bool first = x->height >= y->height;
+    const abTreeNode* down = first ? x : y;
+    for (int k = 0; k < 2; k++, n++) {
+      stack[n][0] = first ? down->child[k] : a;
+      stack[n][1] = first ? b : down->child[k];
     }
   }
   return true;

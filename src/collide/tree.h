@@ -41,6 +41,11 @@ size_t ab_tree_bytes(int nleaf);
 void ab_tree_init(abTree* tree, int nleaf, void* bytes);
 void ab_tree_insert(abTree* tree, int leaf, abBox box);
 void ab_tree_remove(abTree* tree, int leaf);
+// The tree over these leaves, whose boxes stand in their nodes; what it held before is forgotten.
+// Scratch from the arena, given back; false if it is exhausted.
+bool ab_tree_build(abTree* tree, int n, const int* leaf, abArena* scratch);
+// Calls visit(context, a, b) once for every two leaves whose boxes meet, until it returns false.
+bool ab_tree_pairs(const abTree* tree, bool (*visit)(void*, int, int), void* context);
 // Calls visit(context, leaf) for every leaf whose box meets the given one, until it returns false.
 bool ab_tree_query(const abTree* tree, const abBox* box, bool (*visit)(void*, int), void* context);
 

@@ -1,4 +1,5 @@
-// Polyhedra in one block: struct, vertices, planes, edges, face starts, loops.
+// Polyhedra in one block: struct, vertices, planes, skin, edges, face starts, loops, half-edges,
+// and one half-edge of each vertex and each face.
 //
 // A face's plane has Newell's normal, sum over the loop of (a - c) x (b - c) for consecutive
 // vertices a, b and any c (here the mean of the vertices, which keeps the products small): the
@@ -24,7 +25,8 @@ typedef struct HalfEdge {
 
 static size_t bytes_of(int nvert, int nface, int nloop) {
   return sizeof(abPolyhedron) + (size_t)nvert * sizeof(abVec3) + (size_t)nface * sizeof(abPlane) +
-         (size_t)(nloop / 2) * sizeof(int[4]) + (size_t)(nface + 1 + nloop) * sizeof(int);
+         sizeof(abSkin) + (size_t)(nloop / 2) * sizeof(int[4]) + (size_t)nloop * sizeof(abHalf) +
+         (size_t)(nface + 1 + nloop + nvert + nface) * sizeof(int);
 }
 
 // Points the arrays into the block behind the struct.
@@ -33,7 +35,7 @@ static void point_into(abPolyhedron* p) {
   p->vert = (const abVec3*)(void*)at;
   at += (size_t)p->nvert * sizeof(abVec3);
   p->plane = (const abPlane*)(void*)at;
-  at += (size_t)p->nface * sizeof(abPlane);
+  at += (size_t)p->nface * sizeof(abPlane) + sizeof(abSkin);
   p->edge = (const int(*)[4])(void*)at;
   at += (size_t)p->nedge * sizeof(int[4]);
   p->face_start = (const int*)(void*)at;
@@ -115,6 +117,51 @@ static void fill_moments(abPolyhedron* p) {
   p->centroid = v3_add(o, v3_scale(1 / p->volume, moment));
 }
 
+static void fill_box(abPolyhedron* p) {
+  abSkin* skin = (abSkin*)(void*)ab_polyhedron_skin(p);
+  abVec3 low = p->vert[0], high = low;
+  for (int i = 1; i < p->nvert; i++) {
+    abVec3 v = p->vert[i];
+    low = v3(fmin(low.x, v.x), fmin(low.y, v.y), fmin(low.z, v.z));
+    high = v3(fmax(high.x, v.x), fmax(high.y, v.y), fmax(high.z, v.z));
+  }
+  skin->middle = v3_scale(0.5, v3_add(low, high));
+  skin->half = v3_scale(0.5, v3_sub(high, low));
+  skin->size = v3_norm(skin->half);
+}
+
+static const int BOX_START[7] = {0, 4, 8, 12, 16, 20, 24};
+static const int BOX_LOOP[24] = {0, 1, 3, 2, 0, 2, 6, 4, 0, 4, 5, 1,
+                                 1, 5, 7, 3, 2, 3, 7, 6, 4, 6, 7, 5};
+
+// The half-edges of a face follow each other around it: where each begins is noted per vertex, then
+// each finds its successor at the vertex where it ends. vert_half serves for the notes.
+static void fill_half(abPolyhedron* p) {
+  abHalf* half = (abHalf*)(void*)ab_polyhedron_half(p);
+  int* vert_half = (int*)(void*)ab_polyhedron_vert_half(p);
+  int* face_half = vert_half + p->nvert;
+  for (int v = 0; v < p->nvert; v++) vert_half[v] = -1;
+  for (int f = 0; f < p->nface; f++) face_half[f] = -1;
+  for (int e = 0; e < p->nedge; e++)
+    for (int k = 0; k < 2; k++) {
+      // chained per face through `next` for now
+      int h = 2 * e + k, f = p->edge[e][2 + k];
+      half[h] = (abHalf){p->edge[e][k], face_half[f], f};
+      face_half[f] = h;
+    }
+  for (int f = 0; f < p->nface; f++) {
+    for (int h = face_half[f]; h >= 0; h = half[h].next) vert_half[half[h].from] = h;
+    for (int h = face_half[f], after; h >= 0; h = after) {
+      after = half[h].next;
+      half[h].next = vert_half[half[h ^ 1].from];
+    }
+  }
+  abSkin* skin = (abSkin*)(void*)ab_polyhedron_skin(p);
+  skin->box = p->nvert == 8 && p->nface == 6 && p->nloop == 24 &&
+              !memcmp(p->face_start, BOX_START, sizeof BOX_START) &&
+              !memcmp(p->loop, BOX_LOOP, sizeof BOX_LOOP);
+}
+
 abPolyhedron* ab_polyhedron_build(int nvert, const abVec3* vert, int nface, const int* face_start,
                                   const int* loop, abError* error) {
   int nloop = face_start[nface];
@@ -141,17 +188,16 @@ abPolyhedron* ab_polyhedron_build(int nvert, const abVec3* vert, int nface, cons
     ((abPlane*)p->plane)[f] =
         plane_of_loop(vert, loop + face_start[f], face_start[f + 1] - face_start[f]);
   fill_moments(p);
+  fill_box(p);
+  fill_half(p);
   return p;
 }
 
 abPolyhedron* ab_polyhedron_box(abVec3 h) {
-  static const int start[7] = {0, 4, 8, 12, 16, 20, 24};
-  static const int loop[24] = {0, 1, 3, 2, 0, 2, 6, 4, 0, 4, 5, 1,
-                               1, 5, 7, 3, 2, 3, 7, 6, 4, 6, 7, 5};
   abVec3 vert[8];
   for (int i = 0; i < 8; i++)
     vert[i] = v3(i & 4 ? h.x : -h.x, i & 2 ? h.y : -h.y, i & 1 ? h.z : -h.z);
-  abPolyhedron* p = ab_polyhedron_build(8, vert, 6, start, loop, NULL);
+  abPolyhedron* p = ab_polyhedron_build(8, vert, 6, BOX_START, BOX_LOOP, NULL);
   if (!p) return NULL;
   // What is known exactly needs no rounding.
   p->centroid = v3_zero();
@@ -177,6 +223,7 @@ abPolyhedron* ab_polyhedron_moved(const abPolyhedron* poly, abPose pose, abError
     ((abPlane*)p->plane)[f] = (abPlane){n, p->plane[f].d + v3_dot(n, pose.p)};
   }
   p->centroid = pose_apply(pose, p->centroid);
+  fill_box(p);
   return p;
 }
 

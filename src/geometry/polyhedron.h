@@ -8,6 +8,21 @@
 
 #include <abut/model.h>
 
+// The surface as half-edges: each edge is run through once on either side. Half-edge h of edge h /
+// 2 (h even: as the edge is listed) leaves vertex `from` with face `left` on its left, where `next`
+// follows; h ^ 1 is the same edge the other way.
+typedef struct abHalf {
+  int from, next, left;
+} abHalf;
+
+// What overlaps need of a polyhedron beyond abPolyhedron. It lies in the polyhedron's block.
+typedef struct abSkin {
+  abVec3 middle, half;  // bounding box in the shape's frame
+  double size;          // half of its diagonal
+  bool box;             // vertices, faces and edges are those of ab_polyhedron_box; corners may
+                        // lie elsewhere
+} abSkin;
+
 // Vertices closer to a plane than this fraction of the size of the whole lie in it. Files hold
 // coordinates to single precision (STL: 6e-8) or to six digits (OBJ, often: 5e-7), so a flat face
 // of a file is flat only to that; and a smooth surface would need two million triangles before its
@@ -34,6 +49,22 @@ abPolyhedron* ab_polyhedron_faces(int nvert, const abVec3* vert, int nface, cons
 abPolyhedron* ab_polyhedron_of_shape(const abShape* shape, double volume_error, double* achieved,
                                      abError* error);
 void ab_polyhedron_free(abPolyhedron* poly);
+
+// Parts of the block that abPolyhedron does not name; only for polyhedra made here.
+static inline const abSkin* ab_polyhedron_skin(const abPolyhedron* p) {
+  return (const abSkin*)(const void*)(p->plane + p->nface);
+}
+// 2 nedge of them.
+static inline const abHalf* ab_polyhedron_half(const abPolyhedron* p) {
+  return (const abHalf*)(const void*)(p->loop + p->nloop);
+}
+// A half-edge that leaves each vertex, and one of each face.
+static inline const int* ab_polyhedron_vert_half(const abPolyhedron* p) {
+  return (const int*)(ab_polyhedron_half(p) + 2 * p->nedge);
+}
+static inline const int* ab_polyhedron_face_half(const abPolyhedron* p) {
+  return ab_polyhedron_vert_half(p) + p->nvert;
+}
 
 // The block's size, and a copy of it into memory of that size (aligned as ab_alloc aligns).
 size_t ab_polyhedron_bytes(const abPolyhedron* poly);

@@ -56,10 +56,11 @@ static void candidates_are_the_pairs_whose_boxes_meet(void** state) {
   Random r = {7};
   World w = crowd(&r, 150, 1);
   for (int k = 0; k < 200; k++) {
-    // Small drifts, now and then a jump across the room.
+    // Small drifts, now and then a jump across the room; at times everybody moves: the tree is made
+    // anew.
     for (int b = 2; b < w.model->nbody; b++) {
       double* q = w.data->q + w.model->joint[w.model->body[b].joint0].q0;
-      double step = random_below(&r, 50) == 0 ? 1 : 0.005;
+      double step = k % 10 == 9 ? 0.3 : random_below(&r, 50) == 0 ? 1 : 0.005;
       for (int i = 0; i < 3; i++) q[i] = fmax(-1, fmin(1, q[i] + random_uniform(&r, -step, step)));
     }
     ab_forward(w.model, w.data);

@@ -29,5 +29,7 @@ bool oracle_overlap_exact(const abPolyhedron* A, abPose pose_a, const abPolyhedr
 
 // Longest chord of an overlap along n, over all vertices and crossings of upper with lower edges.
 double oracle_overlap_thickness(const abOverlap* overlap, abVec3 n, abArena* scratch);
+// The same by linear programming; -1 without GLPK, or where it finds no solution.
+double oracle_overlap_chord(const abOverlap* overlap, abVec3 n);
 
 #endif

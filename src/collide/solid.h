@@ -1,0 +1,56 @@
+// A convex solid under the knife: what is left of one body while it is cut by the planes of another
+// (solid.c). Faces are numbered: those of the body first, then one for each plane.
+#ifndef ABUT_COLLIDE_SOLID_H
+#define ABUT_COLLIDE_SOLID_H
+
+#include "base/arena.h"
+#include "geometry/polyhedron.h"
+
+// A plane to cut with. `noise`: rounding of s, which grows with every length that goes into it.
+// `flush`: the same with the rounding of the bodies' positions in the world, within which a face
+// that lies in the plane was meant to.
+typedef struct abBlade {
+  abPlane plane;
+  double noise, flush;
+} abBlade;
+
+typedef enum abCut {
+  AB_CUT_NOTHING,  // all of the solid lies behind the plane
+  AB_CUT_TOUCH,    // likewise, and a part of it in the plane to rounding: see ab_solid_touches
+  AB_CUT_SOME,
+  AB_CUT_ALL,  // nothing is left
+  AB_CUT_FULL  // no room
+} abCut;
+
+enum { AB_SOLID_RECENT = 4 };
+
+typedef struct abSolid {
+  const abPolyhedron* body;
+  abBlade* blade;
+  int nblade, nface;  // nface: of both bodies
+  int nvert, nhalf;   // places in use, the dead included
+  int vert_cap, half_cap;
+  abVec3* vert;  // not numbers where dead: they lose every comparison
+  abHalf* half;  // half[2 e].from < 0: edge e is dead
+  double* s;     // per vertex: distance to the plane
+  int round;     // of cutting
+  int *free_vert, *free_edge, nfree_vert, nfree_edge;
+  int *cross, *gone_vert, *gone_edge;  // half-edges that leave through the plane, and what goes
+  bool large;                          // cut by climbing; then only are in use
+  int* leave;                          // per vertex: a half-edge that leaves it
+  int* mark;                           // per vertex: the last round in which it was outside
+  int recent[AB_SOLID_RECENT];         // vertices near the last planes; the dead lose
+  bool plain;                          // still a box: eight vertices, only moved; no graph in use
+  int slot[6];                         // of a plain solid: the faces
+  double flush;                        // within which the last plane was touched
+} abSolid;
+
+// Bytes a solid takes from the arena, and the solid made of a body there, its centroid moved to the
+// origin, to be cut by nblade planes. False: the arena is exhausted.
+size_t ab_solid_bytes(const abPolyhedron* body, int nblade);
+bool ab_solid_make(abSolid* solid, const abPolyhedron* body, int nblade, abArena* arena);
+// Cuts by blade[i]; its face is number body->nface + i.
+abCut ab_solid_cut(abSolid* solid, int i);
+// After AB_CUT_TOUCH: does all of this face lie in the plane?
+bool ab_solid_touches(const abSolid* solid, int face);
+#endif
