@@ -2,9 +2,9 @@
 // degrees.
 //
 // The paper shows the impulse norm after impact for 10 and 100 iterations and for the direct
-// method; 10 iterations differ, 100 approach the direct result. With one contact volume the block
-// is solved exactly in one visit, so with a right local solver all agree; what the paper shows
-// comes from the clipping, which is measured beside it.
+// method; 10 iterations differ, 100 approach the direct result. With one contact volume a block
+// that sticks is solved exactly in one visit; of one that slides, the iteration finds where it
+// slides to. What the paper shows comes from the clipping, which is measured beside it.
 #include <abut/abut.h>
 #include <math.h>
 #include <stdio.h>
@@ -85,8 +85,9 @@ int main(int argc, char** argv) {
                     "s");
   // Chaotic: compared over the first 5 ms after impact.
   int window = first + 50;
-  experiment_claim(difference(&ten, &direct, window) < 1e-6,
-                   "10 iterations give the direct impulse", "10 differ, 100 approach it (Fig. 6)",
+  experiment_claim(difference(&ten, &direct, window) < 1e-3,
+                   "10 iterations come near the direct impulse",
+                   "10 differ, 100 approach it (Fig. 6)",
                    "relative difference %.1e in the first 5 ms", difference(&ten, &direct, window));
   experiment_claim(difference(&hundred, &direct, window) < 1e-6,
                    "100 iterations give the direct impulse", "they approach it",

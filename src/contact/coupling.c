@@ -54,6 +54,30 @@ static bool is_free(const abResponse* r, int body) {
   return r->mover_of_body[body] >= 0 && !r->mover[r->mover_of_body[body]].jointed;
 }
 
+void ab_lever_make(const abContactProblem* problem, const abPair* pair, abVec3 p, abLever* lever) {
+  const abResponse* r = problem->response;
+  *lever = (abLever){.problem = problem, .pair = pair, .point = p};
+  const int body[2] = {pair->body1, pair->body2};
+  for (int k = 0; k < 2; k++) {
+    int mover = r->mover_of_body[body[k]];
+    lever->dof[k] = mover < 0 ? -1 : r->mover[mover].dof0;
+    lever->jointed = lever->jointed || (mover >= 0 && r->mover[mover].jointed);
+    if (mover < 0) continue;
+    double sign = k == 0 ? 1 : -1;
+    lever->arm[k] = v3_sub(p, problem->body[body[k]].com);
+    lever->inv_mass[k] = sign * r->inv_mass[body[k]];
+    lever->inv_inertia[k] = m3_scale(sign, &r->inv_inertia[body[k]]);
+  }
+}
+
+abTwist ab_lever_twist_of_tree(const abLever* lever, const double* v) {
+  return ab_pair_twist(lever->problem, lever->pair, lever->point, v);
+}
+
+void ab_lever_apply_to_tree(const abLever* lever, abWrench f, double* v) {
+  ab_pair_apply(lever->problem, lever->pair, lever->point, f, v);
+}
+
 static void add_body(const abContactProblem* problem, int body, abVec3 p, abMat6* phi) {
   const abResponse* r = problem->response;
   if (r->mover_of_body[body] < 0) return;

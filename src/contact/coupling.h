@@ -18,6 +18,48 @@ abTwist ab_pair_twist_now(const abContactProblem* problem, const abPair* pair, a
 // v += what the impulse f at p does.
 void ab_pair_apply(const abContactProblem* problem, const abPair* pair, abVec3 p, abWrench f,
                    double* v);
+// The same two for methods that ask again and again at one point: arms and inertias are looked up
+// once.
+typedef struct abLever {
+  const abContactProblem* problem;
+  const abPair* pair;
+  abVec3 point;
+  bool jointed;        // a body of a joint tree takes part: answered by the functions above
+  int dof[2];          // first velocity of each body, -1 if fixed to the world
+  abVec3 arm[2];       // from its centre of mass to the point
+  double inv_mass[2];  // of body 2 with the opposite sign, as its inertia: it gets the opposite
+  abMat3 inv_inertia[2];
+} abLever;
+
+void ab_lever_make(const abContactProblem* problem, const abPair* pair, abVec3 p, abLever* lever);
+abTwist ab_lever_twist_of_tree(const abLever* lever, const double* v);
+void ab_lever_apply_to_tree(const abLever* lever, abWrench f, double* v);
+
+static inline abTwist ab_lever_twist(const abLever* lever, const double* v) {
+  if (lever->jointed) return ab_lever_twist_of_tree(lever, v);
+  abTwist t = twist_zero();
+  if (lever->dof[0] >= 0) t = twist_move(twist_from_array(v + lever->dof[0]), lever->arm[0]);
+  if (lever->dof[1] >= 0)
+    t = twist_sub(t, twist_move(twist_from_array(v + lever->dof[1]), lever->arm[1]));
+  return t;
+}
+
+static inline void ab_lever_apply(const abLever* lever, abWrench f, double* v) {
+  if (lever->jointed) {
+    ab_lever_apply_to_tree(lever, f, v);
+    return;
+  }
+  for (int k = 0; k < 2; k++) {
+    if (lever->dof[k] < 0) continue;
+    double* u = v + lever->dof[k];
+    abVec3 torque = v3_add(f.torque, v3_cross(lever->arm[k], f.force));
+    abVec3 ang = m3_apply(&lever->inv_inertia[k], torque);
+    u[0] += lever->inv_mass[k] * f.force.x;
+    u[1] += lever->inv_mass[k] * f.force.y;
+    u[2] += lever->inv_mass[k] * f.force.z;
+    u[3] += ang.x, u[4] += ang.y, u[5] += ang.z;
+  }
+}
 // Phi: change of the pair's relative twist at p per impulse at p.
 void ab_pair_response(const abContactProblem* problem, const abPair* pair, abVec3 p, abMat6* phi);
 // Inertia against a push along unit vector n at the point phi is taken at.

@@ -37,7 +37,7 @@ typedef struct Memory {
 
 typedef struct Point {
   int pair;
-  abVec3 p;
+  abLever lever;
   double target;
   double inv_normal, inv_tangent;  // effective masses
   double f[3];
@@ -53,12 +53,14 @@ static void add_points(const abContactProblem* problem, int i, Point* point, int
   for (int k = 0; k < count; k++) {
     abVec2 r = patch->polygon[k * patch->nvert / count];
     Point* q = &point[(*n)++];
-    *q = (Point){.pair = i, .p = ab_patch_point(patch, r)};
+    abVec3 p = ab_patch_point(patch, r);
+    *q = (Point){.pair = i};
+    ab_lever_make(problem, pair, p, &q->lever);
     double depth = fmax(0, patch->h0 + patch->hx * r.x + patch->hy * r.y);
     q->target = problem->param[P_RATE] * depth / problem->h;
     if (limit > 0) q->target = fmin(q->target, limit);
     abMat6 phi;
-    ab_pair_response(problem, pair, q->p, &phi);
+    ab_pair_response(problem, pair, p, &phi);
     q->inv_normal = ab_effective_mass(&phi, patch->normal);
     q->inv_tangent = fmin(ab_effective_mass(&phi, patch->t1), ab_effective_mass(&phi, patch->t2));
     if (!pair->fresh && memory->npoint == count) memcpy(q->f, memory->f[k], sizeof q->f);
@@ -71,20 +73,20 @@ static abVec3 in_world(const abPatch* patch, const double f[3]) {
 
 static void push(const abContactProblem* problem, const Point* q, const double df[3], double* v) {
   const abPair* pair = &problem->pair[q->pair];
-  ab_pair_apply(problem, pair, q->p, (abWrench){in_world(&pair->patch, df), v3_zero()}, v);
+  ab_lever_apply(&q->lever, (abWrench){in_world(&pair->patch, df), v3_zero()}, v);
 }
 
 // Brings one point's impulse up to date and returns how much it changed.
 static double visit(const abContactProblem* problem, Point* q, double* v) {
   const abPair* pair = &problem->pair[q->pair];
   const abPatch* patch = &pair->patch;
-  abVec3 u = ab_pair_twist(problem, pair, q->p, v).lin;
+  abVec3 u = ab_lever_twist(&q->lever, v).lin;
   double before = q->f[0], change;
   q->f[0] = fmax(0, before + q->inv_normal * (q->target - v3_dot(patch->normal, u)));
   push(problem, q, (double[3]){q->f[0] - before, 0, 0}, v);
   change = fabs(q->f[0] - before);
   if (pair->surface.condim == 1) return change;
-  u = ab_pair_twist(problem, pair, q->p, v).lin;
+  u = ab_lever_twist(&q->lever, v).lin;
   double t1 = q->f[1] - q->inv_tangent * v3_dot(patch->t1, u);
   double t2 = q->f[2] - q->inv_tangent * v3_dot(patch->t2, u);
   double size = hypot(t1, t2);
@@ -105,7 +107,7 @@ static void report(const abContactProblem* problem, const Point* point, int n,
     const Point* q = &point[k];
     const abPatch* patch = &problem->pair[q->pair].patch;
     abPairSolution* s = &out[q->pair];
-    abVec3 arm = v3_sub(q->p, patch->center);
+    abVec3 arm = v3_sub(q->lever.point, patch->center);
     s->impulse = wrench_add(s->impulse, wrench_of_force(arm, in_world(patch, q->f)));
     s->normal_part =
         wrench_add(s->normal_part, wrench_of_force(arm, v3_scale(q->f[0], patch->normal)));

@@ -1,10 +1,9 @@
 #include "contact/volume.h"
 
-#include <abut/solve.h>
 #include <float.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "solve/dense.h"
 
 // --- preparation
 // ----------------------------------------------------------------------------------------
@@ -72,16 +71,53 @@ static void response_in_frame(const abContactProblem* problem, abVolumeContact* 
   }
 }
 
-double ab_volume_max_speed(const abContactProblem* problem) {
+// Largest speed at which an overlap is resolved: a tenth of that of a fall through the scene's
+// length.
+static double max_speed(const abContactProblem* problem) {
   double speed = 0.1 * sqrt(v3_norm(problem->gravity) * problem->length);
   return speed > 0 ? speed : INFINITY;
+}
+
+bool ab_volume_begin(const abContactProblem* problem, abVolumeOption* option) {
+  abVec2* direction = AB_TAKE(problem->scratch, abVec2, option->npyramid);
+  if (!direction) return false;
+  for (int p = 0; p < option->npyramid; p++) {
+    double angle = 6.283185307179586 * p / option->npyramid;
+    direction[p] = v2(cos(angle), sin(angle));
+  }
+  option->direction = direction;
+  option->inner = cos(3.141592653589793 / option->npyramid);
+  option->max_speed = max_speed(problem);
+  option->scale = ab_impulse_scale(problem);
+  option->scratch = problem->scratch;
+  return true;
+}
+
+static bool carries(const abPatch* p) { return p->nvert >= 3 && p->area > 0 && p->volume > 0; }
+
+bool ab_volume_islands(const abContactProblem* problem, abIslands* islands) {
+  abArena* scratch = problem->scratch;
+  int(*mover)[2] = ab_arena_take(scratch, sizeof(int[2]) * (size_t)problem->npair);
+  if (!mover) return false;
+  const int* mover_of_body = problem->response->mover_of_body;
+  for (int i = 0; i < problem->npair; i++) {
+    const abPair* pair = &problem->pair[i];
+    mover[i][0] = carries(&pair->patch) ? mover_of_body[pair->body1] : -1;
+    mover[i][1] = carries(&pair->patch) ? mover_of_body[pair->body2] : -1;
+  }
+  return ab_islands(problem->response->nmover, problem->npair, (const int(*)[2])mover, scratch,
+                    islands) == AB_OK;
 }
 
 void ab_volume_prepare(const abContactProblem* problem, const abPair* pair,
                        const abVolumeOption* option, abVolumeContact* c) {
   const abPatch* p = &pair->patch;
-  *c = (abVolumeContact){.pair = pair, .size = sqrt(p->area)};
-  if (p->nvert < 3 || !(p->area > 0) || !(p->volume > 0)) return;
+  memset(c, 0, sizeof *c);
+  c->pair = pair, c->option = option, c->size = sqrt(p->area);
+  bool rough = pair->surface.condim != 1;
+  c->mu_static = rough ? pair->surface.mu_static : 0;
+  c->mu_kinetic = rough ? pair->surface.mu_kinetic : 0;
+  if (!carries(p)) return;
   response_in_frame(problem, c);
   if (!(c->mass > 0)) return;
   c->active = true;
@@ -89,8 +125,10 @@ void ab_volume_prepare(const abContactProblem* problem, const abPair* pair,
   double Qn[6][6], Qt[6][6];
   damping_matrices(p, c->size, Qn, Qt);
   for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++)
-      c->G[i][j] = c->mass * (Qn[i][j] / option->r_normal + Qt[i][j] / option->r_tangent);
+    for (int j = 0; j < 6; j++) {
+      c->Gt[i][j] = c->mass * Qt[i][j] / option->r_tangent;
+      c->G[i][j] = c->Gt[i][j] + c->mass * Qn[i][j] / option->r_normal;
+    }
   // Deep overlaps, as scenes may start with, are resolved at a limited speed.
   double k = p->depth * option->k > option->max_speed ? option->max_speed / p->depth : option->k;
   c->Gv[2] = c->mass / option->r_normal * k * p->volume / p->area;
@@ -102,206 +140,57 @@ void ab_volume_prepare(const abContactProblem* problem, const abPair* pair,
   c->slack = option->r_normal * c->nvert / c->mass;
 }
 
-// Residual of the cone test, relative to the force: an order above the simplex method's own
-// default.
-static const double CONE_TOLERANCE = 1e-8;
+// --- sticking
+// -----------------------------------------------------------------------------------------------
 
-// --- the friction cone
-// ------------------------------------------------------------------------------------
-
-// Weights lambda_l = a + b . r_l that carry f's normal force and tilting moments: the answer if
-// none is negative.
-static bool affine_weights(const abVolumeContact* c, const double f[6], double* lambda) {
-  double m[9] = {0},
-         b[3] = {f[2], -f[4], f[3]};  // sum 1, sum x, sum y: moments are (sum y, -sum x)
-  for (int l = 0; l < c->nvert; l++) {
-    const double g[3] = {1, c->vert[l].x, c->vert[l].y};
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++) m[3 * i + j] += g[i] * g[j];
-  }
-  int pivot[3];
-  if (!dense_lu_solve(3, m, b, pivot)) return false;
-  for (int l = 0; l < c->nvert; l++) {
-    lambda[l] = b[0] + b[1] * c->vert[l].x + b[2] * c->vert[l].y;
-    if (!(lambda[l] >= 0)) return false;
-  }
-  return true;
-}
-
-// A sufficient test that costs little: friction shared in proportion to the weights, plus a turn
-// about the centre of pressure, stays below the pyramid's inner radius at every vertex.
-static bool surely_in_cone(const abVolumeContact* c, const double f[6], double mu, int npyramid) {
-  double lambda[AB_VOLUME_MAX_VERTEX];
-  if (!(f[2] > 0) || !affine_weights(c, f, lambda)) return false;
-  double inverse = 1 / f[2];
-  abVec2 cop = v2(-f[4] * inverse, f[3] * inverse);
-  double inertia = 0;
-  for (int l = 0; l < c->nvert; l++) {
-    abVec2 d = v2_sub(c->vert[l], cop);
-    inertia += lambda[l] * v2_dot(d, d);
-  }
-  double torque = f[5] - (cop.x * f[1] - cop.y * f[0]);
-  double turn = inertia > 0 ? torque / inertia : 0;
-  if (inertia <= 0 && torque != 0) return false;
-  double limit = mu * cos(3.141592653589793 / npyramid);
-  for (int l = 0; l < c->nvert; l++) {
-    abVec2 d = v2_sub(c->vert[l], cop);
-    abVec2 t = v2(f[0] * inverse - turn * d.y, f[1] * inverse + turn * d.x);
-    if (v2_norm(t) > limit) return false;
-  }
-  return true;
-}
-
-// A necessary test that costs as little: the resultant of forces inside cones is inside the cone,
-// the centre of pressure inside the polygon.
-static bool surely_outside(const abVolumeContact* c, const double f[6], double mu) {
-  double slack = 1 + CONE_TOLERANCE;
-  if (f[0] * f[0] + f[1] * f[1] > mu * mu * f[2] * f[2] * slack * slack) return true;
-  abVec2 cop = v2(-f[4] / f[2], f[3] / f[2]);
-  for (int l = 0; l < c->nvert; l++) {
-    abVec2 a = c->vert[l], b = c->vert[(l + 1) % c->nvert];
-    // Vertices are in units of the patch's size, so the cross product is a distance times a length
-    // of order one.
-    if (v2_cross(v2_sub(b, a), v2_sub(cop, a)) < -CONE_TOLERANCE) return true;
-  }
-  return false;
-}
-
-// K_l^T (n + mu e): force (mu e, 1) at (x, y, 0).
-static void generator(abVec2 r, double mu, abVec2 e, double a[6]) {
-  a[0] = mu * e.x, a[1] = mu * e.y, a[2] = 1;
-  a[3] = r.y, a[4] = -r.x, a[5] = mu * (r.x * e.y - r.y * e.x);
-}
-
-bool ab_volume_in_cone(const abVolumeContact* c, const double f[6], double mu, int npyramid,
-                       double scale, abArena* scratch) {
-  double norm2 = 0;
-  for (int i = 0; i < 6; i++) norm2 += f[i] * f[i];
-  if (norm2 <= CONE_TOLERANCE * CONE_TOLERANCE * scale * scale) return true;
-  if (f[2] <= 0) return false;
-  if (surely_in_cone(c, f, mu, npyramid)) return true;
-  if (surely_outside(c, f, mu)) return false;
-  abArenaMark mark = ab_arena_mark(scratch);
-  int n = c->nvert * npyramid;
-  double* a = AB_TAKE(scratch, double, 6 * n);
-  double* x = AB_TAKE(scratch, double, n);
-  void* workspace = ab_arena_take(scratch, ab_lp_workspace(6, n));
-  bool inside = false;
-  if (a && x && workspace) {
-    for (int l = 0; l < c->nvert; l++)
-      for (int p = 0; p < npyramid; p++) {
-        double angle = 6.283185307179586 * p / npyramid;
-        generator(c->vert[l], mu, v2(cos(angle), sin(angle)), a + 6 * (l * npyramid + p));
-      }
-    abLpDef def = {.nrow = 6, .ncol = n, .a = a, .b = f, .tolerance = CONE_TOLERANCE};
-    inside = ab_lp_feasible(&def, x, NULL, workspace).status == AB_SOLVE_OK;
-  }
-  ab_arena_release(scratch, mark);
-  return inside;
-}
-
-// --- sticking and sliding
-// -----------------------------------------------------------------------------------
-
-bool ab_volume_stick(const abVolumeContact* c, const double v0[6], double f[6]) {
+bool ab_volume_prepare_stick(abVolumeContact* c) {
   double A[36];
   int pivot[6];
-  for (int i = 0; i < 6; i++) {
-    f[i] = c->Gv[i];
+  for (int i = 0; i < 6; i++)
     for (int j = 0; j < 6; j++) {
-      f[i] -= c->G[i][j] * v0[j];
       double s = i == j;
       for (int k = 0; k < 6; k++) s += c->G[i][k] * c->phi[k][j];
       A[6 * i + j] = s;
     }
+  memset(c->S, 0, sizeof c->S);
+  memset(c->s, 0, sizeof c->s);
+  if (!ab_dense_lu(6, A, pivot, DBL_EPSILON)) return false;
+  double X[6][6];
+  for (int j = 0; j < 6; j++) {
+    memcpy(X[j], c->G[j], sizeof X[j]);  // G is symmetric: its row is its column
+    ab_dense_lu_solve(6, A, pivot, X[j]);
   }
-  return dense_lu_solve(6, A, f, pivot);
-}
-
-static abVec2 sliding_velocity(const double v[6], abVec2 r) {
-  return v2(v[0] - v[5] * r.y, v[1] + v[5] * r.x);
-}
-
-// Sliding that a normal impulse alone would start: that which stops the approach at the centre.
-static void add_started_slip(const abVolumeContact* c, const double v[6], double out[6]) {
-  double impulse = c->mass * fmax(0, -v[2]);
-  for (int i = 0; i < 6; i++) out[i] = v[i] + c->phi[i][2] * impulse;
-}
-
-void ab_volume_slip_directions(const abVolumeContact* c, const double v[6],
-                               const double fallback[6], abVec2* e) {
-  // A vertex counts as moving if its speed is not lost in the rounding of the twist it comes from.
-  double size = fabs(v[0]) + fabs(v[1]) + fabs(v[5]), started[6];
-  double other = fabs(fallback[0]) + fabs(fallback[1]) + fabs(fallback[5]);
-  // A body that falls straight on a corner does not slide before, but by the impact.
-  add_started_slip(c, fallback, started);
-  double by_impact = fabs(started[0]) + fabs(started[1]) + fabs(started[5]);
-  if (other < 1e-3 * by_impact) fallback = started, other = by_impact;
-  for (int l = 0; l < c->nvert; l++) {
-    abVec2 s = sliding_velocity(v, c->vert[l]);
-    // Much slower than the change this step would bring: the motion is only about to start, and its
-    // direction is that of the drive.
-    if (!(v2_norm(s) > 1e-6 * size) || size < 1e-3 * other)
-      s = sliding_velocity(fallback, c->vert[l]);
-    double speed = v2_norm(s);
-    e[l] = speed > 0 ? v2_scale(-1 / speed, s) : v2(0, 0);
-  }
-}
-
-void ab_volume_generators(const abVolumeContact* c, double mu, const abVec2* e, double* A) {
-  for (int l = 0; l < c->nvert; l++) generator(c->vert[l], mu, e[l], A + 6 * l);
-}
-
-// n . K_l v for scaled v
-static double normal_velocity(const double v[6], abVec2 r) {
-  return v[2] + v[3] * r.y - v[4] * r.x;
-}
-
-static bool solve_sliding(const abVolumeContact* c, const double v0[6], double mu, const abVec2* e,
-                          abArena* scratch, double f[6]) {
-  int n = c->nvert;
-  double A[6 * AB_VOLUME_MAX_VERTEX], M[AB_VOLUME_MAX_VERTEX * AB_VOLUME_MAX_VERTEX];
-  double q[AB_VOLUME_MAX_VERTEX], eps[AB_VOLUME_MAX_VERTEX];
-  ab_volume_generators(c, mu, e, A);
-  for (int l = 0; l < n; l++) {
-    double column[6];
-    for (int i = 0; i < 6; i++) {
-      column[i] = 0;
-      for (int j = 0; j < 6; j++) column[i] += c->phi[i][j] * A[6 * l + j];
-    }
-    for (int k = 0; k < n; k++)
-      M[k * n + l] = normal_velocity(column, c->vert[k]) + (k == l) * c->slack;
-    q[l] = normal_velocity(v0, c->vert[l]) - c->target[l];
-  }
-  void* workspace = ab_arena_take(scratch, ab_lcp_workspace(n));
-  if (!workspace) return false;
-  abLcpDef def = {.n = n, .m = M, .q = q, .tolerance = 1e-9};
-  abSolveResult result = ab_lcp(&def, eps, NULL, workspace);
-  if (result.status != AB_SOLVE_OK) return false;
-  for (int i = 0; i < 6; i++) {
-    f[i] = 0;
-    for (int l = 0; l < n; l++) f[i] += A[6 * l + i] * eps[l];
-  }
+  // S = (G^-1 + Phi)^-1 is symmetric up to rounding.
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) c->S[i][j] = 0.5 * (X[i][j] + X[j][i]);
+  memcpy(c->s, c->Gv, sizeof c->s);
+  ab_dense_lu_solve(6, A, pivot, c->s);
   return true;
 }
 
-bool ab_volume_slide(const abVolumeContact* c, const double v0[6], const double v_now[6],
-                     abArena* scratch, double f[6]) {
-  abArenaMark mark = ab_arena_mark(scratch);
-  abVec2 e[AB_VOLUME_MAX_VERTEX];
-  ab_volume_slip_directions(c, v_now, v0, e);
-  double mu = c->pair->surface.condim == 1 ? 0 : c->pair->surface.mu_kinetic;
-  bool solved = solve_sliding(c, v0, mu, e, scratch, f);
-  if (!solved) {
-    bool frictionless = solve_sliding(c, v0, 0, e, scratch, f);
-    if (!frictionless) memset(f, 0, 6 * sizeof(double));
-  }
-  ab_arena_release(scratch, mark);
-  return solved;
+void ab_volume_stick(const abVolumeContact* c, const double v0[6], double f[6]) {
+  ab_volume_multiply(c->S[0], v0, f);
+  for (int i = 0; i < 6; i++) f[i] = c->s[i] - f[i];
 }
 
-// --- report
+// --- memory and report
 // -------------------------------------------------------------------------------------------------
+
+// f: the last step's force in the present frame; zero where there was none.
+void ab_volume_recall(const abVolumeContact* c, double f[6]) {
+  const abVolumeMemory* memory = c->pair->memory;
+  memset(f, 0, 6 * sizeof(double));
+  if (!c->pair->fresh && memory) ab_volume_wrench_in(c, wrench_from_array(memory->f), f);
+}
+
+void ab_volume_remember(const abVolumeContact* c) {
+  abVolumeMemory* memory = c->pair->memory;
+  if (!memory) return;
+  if (c->active)
+    wrench_to_array(ab_volume_wrench_out(c, c->f), memory->f);
+  else
+    memset(memory, 0, sizeof *memory);
+}
 
 void ab_volume_report(const abContactProblem* problem, const abVolumeContact* c, const double* v,
                       abPairSolution* out) {
@@ -314,10 +203,10 @@ void ab_volume_report(const abContactProblem* problem, const abVolumeContact* c,
   const double normal[6] = {0, 0, c->f[2], c->f[3], c->f[4], 0};
   out->impulse = ab_volume_wrench_out(c, c->f);
   out->normal_part = ab_volume_wrench_out(c, normal);
-  out->mode = c->f[2] <= 0 ? AB_SEPARATING : c->sliding ? AB_SLIP : AB_STICK;
+  out->mode = c->f[2] <= 0 ? AB_SEPARATING : c->mode >= AB_VOLUME_SLIDE ? AB_SLIP : AB_STICK;
   double w[6];
   ab_volume_twist_in(c, ab_pair_twist(problem, c->pair, p->center, v), w);
   abVec2 cop = c->f[2] > 0 ? v2(-c->f[4] / c->f[2], c->f[3] / c->f[2]) : v2(0, 0);
-  abVec2 s = sliding_velocity(w, cop);
+  abVec2 s = ab_volume_sliding_velocity(w, cop);
   out->slip[0] = s.x, out->slip[1] = s.y, out->slip[2] = w[5] / c->size;
 }

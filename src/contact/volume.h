@@ -24,12 +24,27 @@
 //
 // Friction. f is admissible if it is a sum of forces at the polygon's vertices, each within the
 // pyramid of P edges phi_p = n + mu (cos t1 + sin t2): non-negative weights of 6-vectors K_l^T
-// phi_p (ab_volume_in_cone). If the sticking f is not, the contact slides: forces at the vertices
-// along n + mu_k e_l, e_l against the sliding velocity there, as large as the unilateral damper
-// makes them: the complementarity problem
+// phi_p (ab_volume_in_cone). A contact is in one of three modes:
 //
-//     0 <= eps_l  _|_  n . K_l v - v*_l + r_n L / m eps_l >= 0,   v = v_without + Phi sum_l eps_l
-//     K_l^T (n + mu_k e_l).
+//   stick  f = G (v* - v), if that is admissible;
+//   hold   else, if the contact tips or parts (its centre of pressure would lie outside): the
+//          vertices push but do not pull, friction sticks as before,
+//              f = sum_l eps_l K_l^T n - Gt v,    0 <= eps_l  _|_  w_l >= 0,
+//          if that is admissible;
+//   slide  else: forces at the vertices along n + mu_k e_l, e_l against the sliding there,
+//              f = sum_l eps_l K_l^T (n + mu_k e_l),    0 <= eps_l  _|_  w_l >= 0.
+//
+// w_l = n . K_l v - v*_l + r_n L / m eps_l: the unilateral damper at a vertex. Without `hold` a box
+// that rocks or leans on an edge would have kinetic friction only.
+//
+// Friction opposes the velocity at the end of the step: at that of the start it would reverse, in
+// every step, a motion slower than what friction changes in one, and nothing would ever rest. With
+// t_l the friction the vertex has so far, v_l its velocity under it and m_l its mobility,
+//
+//     e_l = -u_l / max(|u_l|, m_l mu_k f_n),    u_l = v_l - m_l L t_l,
+//
+// is the projection of t_l - v_l / (m_l L) on the friction disc: where it stands still, friction is
+// against v_l, or less than the limit where it can stop the vertex.
 //
 // This is where we depart from the papers: Wakisaka & Sugihara keep the normal force and moments of
 // the sticking solution and choose the friction by a linear program, which has no solution when a
@@ -41,66 +56,145 @@
 
 #include "base/arena.h"
 #include "contact/coupling.h"
+#include "contact/island.h"
 
 enum {
   AB_VOLUME_MAX_VERTEX = 12
 };  // polygons with more are thinned: friction needs the outline, not every corner
+
+// What all contacts of a step share.
+typedef struct abVolumeOption {
+  double k;          // 1/s
+  double max_speed;  // of recovery, m/s
+  double r_normal, r_tangent;
+  double scale;  // of impulses
+  int npyramid;
+  double inner;             // radius of the pyramid's inscribed cone, relative to mu
+  const abVec2* direction;  // of the pyramid's edges
+  abArena* scratch;
+} abVolumeOption;
+
+// What the cone test remembers from one force to the next, so that most questions are answered by
+// a product with a vector: six generators whose non-negative weights carried the last inside force,
+// and a plane that had the cone on one side and the last outside force on the other.
+typedef struct abVolumeCone {
+  double moment[3][3];  // weights a + b . r at the vertices from normal force and moments
+  bool has_moment;
+  double* generator;  // 6 x (nvert npyramid), by columns; NULL before the first linear program
+  bool has_basis, has_plane;
+  double basis[36];  // inverse, by rows
+  double plane[6];   // plane . generator <= 0 for all of them
+} abVolumeCone;
+
+typedef enum abVolumeMode { AB_VOLUME_STICK, AB_VOLUME_HOLD, AB_VOLUME_SLIDE } abVolumeMode;
+
+// The complementarity problem of a mode other than sticking; `inverse` belongs to the vertices in
+// `loaded`, the answer to the last question and the first guess for the next.
+typedef struct abVolumeVertices {
+  double A[6 * AB_VOLUME_MAX_VERTEX];  // generators, by columns
+  double M[AB_VOLUME_MAX_VERTEX * AB_VOLUME_MAX_VERTEX];
+  double inverse[AB_VOLUME_MAX_VERTEX * AB_VOLUME_MAX_VERTEX];
+  int vertex[AB_VOLUME_MAX_VERTEX];  // the loaded ones
+  int nloaded;
+  unsigned loaded;  // bit l: vertex l
+  bool has_inverse;
+  abVec2 e[AB_VOLUME_MAX_VERTEX];  // slide: the directions A was made for
+  double T[36], B[36];             // hold: (1 + Phi Gt)^-1 and Gt (1 + Phi Gt)^-1, by rows
+} abVolumeVertices;
 
 // Everything of one contact that does not change while the forces are sought. 6-vectors are in the
 // patch frame (t1, t2, n), scaled: angular parts are divided by `size` for wrenches and multiplied
 // for twists, so that all six numbers have one unit.
 typedef struct abVolumeContact {
   const abPair* pair;
+  const abVolumeOption* option;
   bool active;  // has an area and a normal
   double size;  // length that scales angular parts: sqrt(area)
   double mass;  // effective, along the normal
+  double mu_static, mu_kinetic;
   double phi[6][6];
-  double G[6][6];  // force law, f = Gv - G v
-  double Gv[6];    // G v*
+  double G[6][6];   // force law, f = Gv - G v
+  double Gt[6][6];  // its part from friction
+  double Gv[6];     // G v*
+  double S[6][6];   // sticking answer, f = s - S v0 (ab_volume_prepare_stick)
+  double s[6];
   int nvert;
   abVec2 vert[AB_VOLUME_MAX_VERTEX];    // in units of `size`
   double target[AB_VOLUME_MAX_VERTEX];  // v*_l at the vertices
   double slack;                         // r_n L / m
+  abVolumeCone cone;
+  abVolumeVertices *hold, *slide;  // NULL before they are first needed
   double f[6];
-  bool sliding;
+  abVolumeMode mode;
 } abVolumeContact;
 
-typedef struct abVolumeOption {
-  double k;          // 1/s
-  double max_speed;  // of recovery, m/s
-  double r_normal, r_tangent;
-  int npyramid;
-} abVolumeOption;
-
-// Largest speed at which an overlap is resolved: a tenth of that of a fall through the scene's
-// length.
-double ab_volume_max_speed(const abContactProblem* problem);
+// Fills the rest of an option whose coefficients and npyramid are set; false if the arena is full.
+bool ab_volume_begin(const abContactProblem* problem, abVolumeOption* option);
 void ab_volume_prepare(const abContactProblem* problem, const abPair* pair,
                        const abVolumeOption* option, abVolumeContact* c);
 // Scaled patch-frame coordinates of world 6-vectors at the patch centre, and back.
 void ab_volume_twist_in(const abVolumeContact* c, abTwist twist, double v[6]);
 abWrench ab_volume_wrench_out(const abVolumeContact* c, const double f[6]);
 void ab_volume_wrench_in(const abVolumeContact* c, abWrench wrench, double f[6]);
-
-// Is f a sum of forces inside the vertices' friction pyramids? `scale`: the impulse below which a
-// violation does not count.
-bool ab_volume_in_cone(const abVolumeContact* c, const double f[6], double mu, int npyramid,
-                       double scale, abArena* scratch);
-// Directions of sliding friction at the vertices, from the relative twist v (scaled); vertices that
-// do not move take the direction of `fallback`.
-void ab_volume_slip_directions(const abVolumeContact* c, const double v[6],
-                               const double fallback[6], abVec2* e);
-// 6 x nvert generators K_l^T (n + mu e_l), by columns.
-void ab_volume_generators(const abVolumeContact* c, double mu, const abVec2* e, double* A);
-// The sticking answer when the relative twist without this contact's force is v0: (1 + G Phi) f = G
-// (v* - v0).
-bool ab_volume_stick(const abVolumeContact* c, const double v0[6], double f[6]);
-// The sliding answer; false if the complementarity problem was not solved (then without friction,
-// else zero).
-bool ab_volume_slide(const abVolumeContact* c, const double v0[6], const double v_now[6],
-                     abArena* scratch, double f[6]);
 // Fills the pair's part of the solution from c->f.
 void ab_volume_report(const abContactProblem* problem, const abVolumeContact* c, const double* v,
                       abPairSolution* out);
+
+// The sticking answer when the relative twist without this contact's force is v0: (1 + G Phi) f = G
+// (v* - v0). False (and S = 0: no force) where the system is singular.
+bool ab_volume_prepare_stick(abVolumeContact* c);
+void ab_volume_stick(const abVolumeContact* c, const double v0[6], double f[6]);
+
+// Is f a sum of forces inside the vertices' static friction pyramids? (volume_cone.c)
+bool ab_volume_in_cone(abVolumeContact* c, const double f[6]);
+// Of a force outside the cone: does its normal part alone leave it (pulls, or has its centre of
+// pressure outside the polygon)?
+bool ab_volume_tips(const abVolumeContact* c, const double f[6]);
+
+// K_l^T (n + mu e): force (mu e, 1) at (x, y, 0).
+static inline void ab_volume_generator(abVec2 r, double mu, abVec2 e, double a[6]) {
+  a[0] = mu * e.x, a[1] = mu * e.y, a[2] = 1;
+  a[3] = r.y, a[4] = -r.x, a[5] = mu * (r.x * e.y - r.y * e.x);
+}
+static inline abVec2 ab_volume_sliding_velocity(const double v[6], abVec2 r) {
+  return v2(v[0] - v[5] * r.y, v[1] + v[5] * r.x);
+}
+// n . K_l v
+static inline double ab_volume_normal_velocity(const double v[6], abVec2 r) {
+  return v[2] + v[3] * r.y - v[4] * r.x;
+}
+// y = m x for a symmetric m
+static inline void ab_volume_multiply(const double* m, const double x[6], double y[6]) {
+  for (int i = 0; i < 6; i++) y[i] = m[i] * x[0];
+  for (int k = 1; k < 6; k++)
+    for (int i = 0; i < 6; i++) y[i] += m[6 * k + i] * x[k];
+}
+
+// Prepare the complementarity problems (volume_slide.c); false if the arena is full. Sliding takes
+// its directions from the twist v under the force f, the best known so far; *turn: the largest
+// change of a direction, 2 the first time.
+bool ab_volume_start_hold(abVolumeContact* c);
+bool ab_volume_start_slide(abVolumeContact* c, const double v[6], const double f[6], double* turn);
+// The problem of the directions in c->slide->e.
+void ab_volume_set_directions(abVolumeContact* c);
+// The answers; false if the complementarity problem was not solved.
+bool ab_volume_hold(abVolumeContact* c, const double v0[6], double f[6]);
+bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]);
+// Sliding without friction; zero if even that fails.
+void ab_volume_frictionless(const abVolumeContact* c, const double v0[6], double f[6]);
+
+// The local problem as Zhang et al. print it (volume_clip.c): the full step to v*, clipped, or the
+// admissible force nearest to it.
+bool ab_volume_printed(const abVolumeContact* c, bool clipped, const double v0[6], double f[6]);
+
+// Islands of the pairs whose patch can carry a force; false if the arena is full.
+bool ab_volume_islands(const abContactProblem* problem, abIslands* islands);
+
+// What is remembered of a pair.
+typedef struct abVolumeMemory {
+  double f[6];  // of the last step, world axes, at the patch centre
+} abVolumeMemory;
+void ab_volume_recall(const abVolumeContact* c, double f[6]);
+void ab_volume_remember(const abVolumeContact* c);
 
 #endif

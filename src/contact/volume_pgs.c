@@ -7,22 +7,26 @@
 // tolerance. One sweep costs O(contacts).
 //
 // Variants, by the parameter `variant`:
-//   0  repaired (default): sticking force if the friction cone holds it, else the sliding
-//   complementarity problem 1  clip, as printed: full step to v*, weights by the pseudo-inverse,
-//   negative ones set to zero. It is no projection:
-//      it changes admissible forces and creates energy; kept for comparison
+//   0  repaired (default): the modes of contact/volume.h, each contact's from the motion the others
+//      leave it
+//   1  clip, as printed: full step to v*, weights by the pseudo-inverse, negative ones set to zero.
+//      It is no projection: it changes admissible forces and creates energy; kept for comparison
 //   2  nnls: the admissible force nearest to the full step, in the metric of Phi: a convex
-//   relaxation that lifts sliding bodies
+//      relaxation that lifts sliding bodies
 //
 // Departures from the paper: the law is regularised (contact/volume.h), so that the overlap settles
 // at a small depth instead of decaying until contact is lost; Phi = X M^-1 X^T (the paper prints X
-// M); sweeps start from the last step's impulses, and a first sweep in file order is followed by
-// one in reverse, so that chains are swept both ways.
-#include <abut/solve.h>
+// M); sweeps start from the last step's impulses; a sweep forth is followed by one back, so that
+// chains are swept both ways, and the pair is accelerated (contact/volume_accelerate.h); bodies
+// that do not touch each other are solved apart and stop when they are done.
+//
+// With static friction above kinetic friction, a load between the two has no fixed point: a contact
+// that slides leaves the others a motion in which it would stick, and the other way round. A
+// contact may therefore go back towards sticking only MAX_RELEASE times in a step.
 #include <string.h>
 
-#include "base/arena.h"
 #include "contact/volume.h"
+#include "contact/volume_accelerate.h"
 
 enum { P_TOLERANCE, P_SWEEPS, P_RATE, P_R_NORMAL, P_R_TANGENT, P_PYRAMID, P_VARIANT };
 static const abParam param[] = {
@@ -31,222 +35,225 @@ static const abParam param[] = {
      "counts as solved"},
     {"sweeps", 200, "1", "most sweeps of a step"},
     {"rate", 0.05, "1", "part of the overlap that is to vanish in one step (k h)"},
-    {"r_normal", 0.03, "1", "regularisation along the normal: rest depth is r_normal g h^2 / rate"},
+    {"r_normal", 0.02, "1", "regularisation along the normal: rest depth is r_normal g h^2 / rate"},
     {"r_tangent", 1e-4, "1", "regularisation of sticking: creep is r_tangent F h / m"},
     {"pyramid", 8, "1", "edges of the friction pyramid"},
     {"variant", 0, "0|1|2", "0 repaired, 1 clip (as printed), 2 nnls"},
 };
 
-typedef struct Memory {
-  double f[6];  // of the last step, world axes, at the patch centre
-} Memory;
+// How often a contact may go back towards sticking in one step.
+enum { MAX_RELEASE = 2 };
 
 typedef struct Sweep {
   const abContactProblem* problem;
   abVolumeContact* contact;
-  double* v;         // generalised velocities under the present impulses
-  double (*now)[6];  // relative twists at the start of the step
-  int npyramid, variant;
-  double scale;  // of impulses
-  int nfailed;   // local problems that were not solved in this sweep
+  abLever* lever;
+  int* nrelease;  // per contact
+  double* v;      // generalised velocities under the present impulses
+  int variant;
+  const abVolumeOption* option;
+  // of the present island
+  int npair;
+  const int* pair;
+  int nfailed;  // local problems that were not solved in this sweep
+  int nchange;  // contacts that changed their mode
 } Sweep;
-
-// --- the printed variants
-// -----------------------------------------------------------------------------------
-
-// Full step to v*: f = Phi^-1 (v* - v0), v* = k Q^-1 (V n, 0): the affine thickness as a velocity
-// field.
-static bool full_step(const abVolumeContact* c, double k, const double v0[6], double f[6]) {
-  const abPatch* p = &c->pair->patch;
-  double A[36];
-  int pivot[6];
-  memcpy(A, c->phi, sizeof A);
-  const double target[6] = {0, 0, k * p->h0, k * p->hy * c->size, -k * p->hx * c->size, 0};
-  for (int i = 0; i < 6; i++) f[i] = target[i] - v0[i];
-  return dense_lu_solve(6, A, f, pivot);
-}
-
-static void pyramid(const abVolumeContact* c, double mu, int npyramid, double* A) {
-  for (int p = 0; p < npyramid; p++) {
-    double angle = 6.283185307179586 * p / npyramid;
-    abVec2 e[AB_VOLUME_MAX_VERTEX];
-    for (int l = 0; l < c->nvert; l++) e[l] = v2(cos(angle), sin(angle));
-    ab_volume_generators(c, mu, e, A + (ptrdiff_t)p * 6 * c->nvert);
-  }
-}
-
-static void combine(const double* A, int n, const double* eps, double f[6]) {
-  memset(f, 0, 6 * sizeof(double));
-  for (int j = 0; j < n; j++)
-    for (int i = 0; i < 6; i++) f[i] += A[6 * j + i] * eps[j];
-}
-
-// eps = A^# f with negative entries set to zero, A^# = A^T (A A^T)^-1.
-static void clip(const double* A, int n, double* eps, double f[6]) {
-  double AAt[36] = {0};
-  for (int j = 0; j < n; j++)
-    for (int i = 0; i < 6; i++)
-      for (int k = 0; k < 6; k++) AAt[6 * i + k] += A[6 * j + i] * A[6 * j + k];
-  double trace = 0;
-  for (int i = 0; i < 6; i++) trace += AAt[7 * i];
-  for (int i = 0; i < 6; i++) AAt[7 * i] += 1e-12 * trace;
-  int pivot[6];
-  if (!dense_lu_solve(6, AAt, f, pivot)) memset(f, 0, 6 * sizeof(double));
-  for (int j = 0; j < n; j++) {
-    double s = 0;
-    for (int i = 0; i < 6; i++) s += A[6 * j + i] * f[i];
-    eps[j] = s > 0 ? s : 0;
-  }
-  combine(A, n, eps, f);
-}
-
-// min (f - A eps)^T Phi (f - A eps): least squares after multiplying by L^T, Phi = L L^T.
-static bool nearest_in_phi(const abVolumeContact* c, const double* A, int n, double* eps,
-                           double f[6], abArena* scratch) {
-  double L[36], b[6];
-  memcpy(L, c->phi, sizeof L);
-  double trace = 0;
-  for (int i = 0; i < 6; i++) trace += L[7 * i];
-  dense_cholesky(6, L, 1e-14 * trace);
-  double* LA = AB_TAKE(scratch, double, 6 * n);
-  void* workspace = ab_arena_take(scratch, ab_nnls_workspace(6, n));
-  if (!LA || !workspace) return false;
-  for (int j = 0; j <= n; j++) {
-    const double* x = j < n ? A + 6 * j : f;
-    double* y = j < n ? LA + 6 * j : b;
-    for (int i = 0; i < 6; i++) {
-      y[i] = 0;
-      for (int k = i; k < 6; k++) y[i] += L[6 * k + i] * x[k];
-    }
-  }
-  abNnlsDef def = {.nrow = 6, .ncol = n, .a = LA, .b = b};
-  if (ab_nnls(&def, eps, workspace).status != AB_SOLVE_OK) return false;
-  combine(A, n, eps, f);
-  return true;
-}
-
-static bool solve_printed(Sweep* s, abVolumeContact* c, const double v0[6], double f[6]) {
-  abArena* scratch = s->problem->scratch;
-  abArenaMark mark = ab_arena_mark(scratch);
-  int n = c->nvert * s->npyramid;
-  double* A = AB_TAKE(scratch, double, 6 * n);
-  double* eps = AB_TAKE(scratch, double, n);
-  double k = s->problem->param[P_RATE] / s->problem->h;
-  bool solved = A && eps && full_step(c, k, v0, f);
-  if (solved) {
-    pyramid(c, c->pair->surface.mu_static, s->npyramid, A);
-    if (s->variant == 1)
-      clip(A, n, eps, f);
-    else
-      solved = nearest_in_phi(c, A, n, eps, f, scratch);
-  }
-  ab_arena_release(scratch, mark);
-  return solved;
-}
 
 // --- one contact, one sweep
 // ------------------------------------------------------------------------------------
 
-static bool solve_repaired(Sweep* s, int i, const double v0[6], double f[6]) {
+// The mode and the force it gives, trying no mode below `least`. False if the force is not that of
+// the mode.
+static bool choose(abVolumeContact* c, const double v[6], const double v0[6], double f[6],
+                   abVolumeMode least) {
+  bool tips = true;
+  if (least == AB_VOLUME_STICK) {
+    c->mode = AB_VOLUME_STICK;
+    ab_volume_stick(c, v0, f);
+    if (ab_volume_in_cone(c, f)) return true;
+    tips = ab_volume_tips(c, f);
+  }
+  if (least <= AB_VOLUME_HOLD && tips) {
+    c->mode = AB_VOLUME_HOLD;
+    if (ab_volume_start_hold(c) && ab_volume_hold(c, v0, f) && ab_volume_in_cone(c, f)) return true;
+  }
+  c->mode = AB_VOLUME_SLIDE;
+  double turn;
+  if (ab_volume_start_slide(c, v, c->f, &turn) && ab_volume_slide(c, v0, f)) return true;
+  ab_volume_frictionless(c, v0, f);
+  return false;
+}
+
+static bool solve_repaired(Sweep* s, int i, const double v[6], const double v0[6], double f[6]) {
   abVolumeContact* c = &s->contact[i];
-  abArena* scratch = s->problem->scratch;
-  double mu = c->pair->surface.condim == 1 ? 0 : c->pair->surface.mu_static;
-  c->sliding =
-      !ab_volume_stick(c, v0, f) || !ab_volume_in_cone(c, f, mu, s->npyramid, s->scale, scratch);
-  return c->sliding ? ab_volume_slide(c, v0, s->now[i], scratch, f) : true;
+  abVolumeMode was = c->mode;
+  bool solved = choose(c, v, v0, f, s->nrelease[i] < MAX_RELEASE ? AB_VOLUME_STICK : was);
+  s->nrelease[i] += c->mode < was;
+  s->nchange += c->mode != was;
+  return solved;
 }
 
 // Finds contact i's impulse anew and returns how much it changed, as an impulse.
 static double visit(Sweep* s, int i) {
   abVolumeContact* c = &s->contact[i];
   if (!c->active) return 0;
-  double v0[6], f[6], df[6], change = 0;
-  abVec3 center = c->pair->patch.center;
-  ab_volume_twist_in(c, ab_pair_twist(s->problem, c->pair, center, s->v), v0);
-  for (int a = 0; a < 6; a++)
-    for (int b = 0; b < 6; b++) v0[a] -= c->phi[a][b] * c->f[b];
-  bool solved = s->variant == 0 ? solve_repaired(s, i, v0, f) : solve_printed(s, c, v0, f);
+  double v[6], v0[6], f[6], df[6], change = 0;
+  ab_volume_twist_in(c, ab_lever_twist(&s->lever[i], s->v), v);
+  ab_volume_multiply(c->phi[0], c->f, v0);
+  for (int a = 0; a < 6; a++) v0[a] = v[a] - v0[a];
+  bool solved = s->variant == 0 ? solve_repaired(s, i, v, v0, f)
+                                : ab_volume_printed(c, s->variant == 1, v0, f);
   if (!solved) s->nfailed++;
   for (int a = 0; a < 6; a++) {
     if (!isfinite(f[a])) f[a] = 0;
     df[a] = f[a] - c->f[a];
-    change = fmax(change, fabs(df[a]));
+    double size = fabs(df[a]);
+    if (size > change) change = size;
     c->f[a] = f[a];
   }
-  ab_pair_apply(s->problem, c->pair, center, ab_volume_wrench_out(c, df), s->v);
+  ab_lever_apply(&s->lever[i], ab_volume_wrench_out(c, df), s->v);
   return change;
 }
 
 static double sweep(Sweep* s, bool backwards) {
   double change = 0;
   s->nfailed = 0;
-  int n = s->problem->npair;
-  for (int k = 0; k < n; k++) change = fmax(change, visit(s, backwards ? n - 1 - k : k));
+  for (int k = 0; k < s->npair; k++) {
+    double size = visit(s, s->pair[backwards ? s->npair - 1 - k : k]);
+    if (size > change) change = size;
+  }
   return change;
 }
 
-// --- the step
-// ---------------------------------------------------------------------------------------------------
+// --- an island
+// -------------------------------------------------------------------------------------------------
 
-static void start_from_memory(Sweep* s) {
-  for (int i = 0; i < s->problem->npair; i++) {
-    abVolumeContact* c = &s->contact[i];
-    const abPair* pair = &s->problem->pair[i];
-    if (!c->active) continue;
-    ab_volume_twist_in(c, ab_pair_twist_now(s->problem, pair, pair->patch.center), s->now[i]);
-    if (pair->fresh || s->variant != 0) continue;
-    const Memory* memory = pair->memory;
-    ab_volume_wrench_in(c, wrench_from_array(memory->f), c->f);
-    ab_pair_apply(s->problem, pair, pair->patch.center, wrench_from_array(memory->f), s->v);
+// The state of the iteration is the impulses; velocities follow from them linearly and go along.
+static void copy_state(const Sweep* s, int nmover, const int* mover, double* z, bool back) {
+  for (int k = 0; k < s->npair; k++, z += 6) {
+    double* f = s->contact[s->pair[k]].f;
+    memcpy(back ? f : z, back ? z : f, 6 * sizeof(double));
+  }
+  for (int k = 0; k < nmover; k++) {
+    const abMover* m = &s->problem->response->mover[mover[k]];
+    double* v = s->v + m->dof0;
+    memcpy(back ? v : z, back ? z : v, (size_t)m->ndof * sizeof(double));
+    z += m->ndof;
   }
 }
 
-static void remember(const Sweep* s) {
-  for (int i = 0; i < s->problem->npair; i++) {
-    Memory* memory = s->problem->pair[i].memory;
-    wrench_to_array(ab_volume_wrench_out(&s->contact[i], s->contact[i].f), memory->f);
+typedef struct Outcome {
+  int sweeps, nfailed;
+  double change;
+} Outcome;
+
+// Sweeps forth and back, accelerated after every second, until an impulse changes by no more than
+// `small` or `most` sweeps are done. Whatever the acceleration did, a sweep comes last: every force
+// returned is the answer of its contact.
+static bool solve_island(Sweep* s, const abIslands* islands, int island, double small, int most,
+                         Outcome* out) {
+  s->npair = islands->pair_start[island + 1] - islands->pair_start[island];
+  s->pair = islands->pair + islands->pair_start[island];
+  int nmover = islands->mover_start[island + 1] - islands->mover_start[island];
+  const int* mover = islands->mover + islands->mover_start[island];
+  int nresidual = 6 * s->npair, nstate = nresidual;
+  for (int k = 0; k < nmover; k++) nstate += s->problem->response->mover[mover[k]].ndof;
+  abArena* scratch = s->problem->scratch;
+  double* z = AB_TAKE(scratch, double, nstate);
+  double* r = AB_TAKE(scratch, double, nstate);
+  abAccelerate accelerate;
+  if (!z || !r || !ab_accelerate_begin(&accelerate, nresidual, nstate, scratch)) return false;
+  *out = (Outcome){.change = INFINITY};
+  double last = INFINITY;
+  for (;;) {
+    if (out->sweeps % 2 == 0) copy_state(s, nmover, mover, r, false), s->nchange = 0;
+    out->change = sweep(s, out->sweeps % 2 == 1);
+    out->sweeps++;
+    out->nfailed = s->nfailed;
+    if (out->change <= small || out->sweeps >= most) return true;
+    if (out->sweeps % 2 == 1 || s->variant != 0) continue;
+    copy_state(s, nmover, mover, z, false);
+    double size = 0;
+    for (int i = 0; i < nresidual; i++) r[i] = z[i] - r[i], size += r[i] * r[i];
+    // A new mode, or a step that did harm: what was learned before does not hold here.
+    if (s->nchange > 0 || size > last) ab_accelerate_forget(&accelerate);
+    last = size;
+    ab_accelerate_step(&accelerate, r, z);
+    copy_state(s, nmover, mover, z, true);
   }
+}
+
+// --- the step
+// -------------------------------------------------------------------------------------------------
+
+static bool prepare(Sweep* s) {
+  const abContactProblem* problem = s->problem;
+  size_t n = (size_t)problem->npair, ndof = (size_t)problem->response->ndof;
+  abArena* scratch = problem->scratch;
+  s->contact = AB_TAKE(scratch, abVolumeContact, n);
+  s->lever = AB_TAKE(scratch, abLever, n);
+  s->nrelease = AB_TAKE(scratch, int, n);
+  s->v = AB_TAKE(scratch, double, ndof);
+  if (!s->contact || !s->lever || !s->nrelease || !s->v) return false;
+  memset(s->nrelease, 0, n * sizeof(int));
+  memcpy(s->v, problem->v_free, sizeof(double) * ndof);
+  for (size_t i = 0; i < n; i++) {
+    const abPair* pair = &problem->pair[i];
+    abVolumeContact* c = &s->contact[i];
+    ab_volume_prepare(problem, pair, s->option, c);
+    if (!c->active) continue;
+    ab_volume_prepare_stick(c);
+    ab_lever_make(problem, pair, pair->patch.center, &s->lever[i]);
+    if (s->variant != 0) continue;
+    ab_volume_recall(c, c->f);
+    ab_lever_apply(&s->lever[i], ab_volume_wrench_out(c, c->f), s->v);
+  }
+  return true;
+}
+
+// False if the arena is full.
+static bool solve_islands(Sweep* s, Outcome* worst) {
+  const double* p = s->problem->param;
+  abIslands islands;
+  if (!ab_volume_islands(s->problem, &islands)) return false;
+  *worst = (Outcome){0};
+  for (int i = 0; i < islands.n; i++) {
+    Outcome out;
+    double small = p[P_TOLERANCE] * s->option->scale;
+    if (!solve_island(s, &islands, i, small, (int)p[P_SWEEPS], &out)) return false;
+    if (out.sweeps > worst->sweeps) worst->sweeps = out.sweeps;
+    worst->change = fmax(worst->change, out.change);
+    worst->nfailed += out.nfailed;
+  }
+  return true;
 }
 
 static void solve(const abContactProblem* problem, abContactSolution* solution) {
-  int n = problem->npair, ndof = problem->response->ndof;
-  abArena* scratch = problem->scratch;
   const double* p = problem->param;
-  Sweep s = {.problem = problem,
-             .contact = AB_TAKE(scratch, abVolumeContact, n),
-             .v = AB_TAKE(scratch, double, ndof),
-             .now = ab_arena_take(scratch, sizeof(double[6]) * (size_t)n),
-             .npyramid = (int)p[P_PYRAMID],
-             .variant = (int)p[P_VARIANT],
-             .scale = ab_impulse_scale(problem)};
-  if (!s.contact || !s.v || !s.now) {
+  abVolumeOption option = {.k = p[P_RATE] / problem->h,
+                           .r_normal = p[P_R_NORMAL],
+                           .r_tangent = p[P_R_TANGENT],
+                           .npyramid = (int)p[P_PYRAMID]};
+  Sweep s = {.problem = problem, .option = &option, .variant = (int)p[P_VARIANT]};
+  Outcome worst;
+  if (!ab_volume_begin(problem, &option) || !prepare(&s) || !solve_islands(&s, &worst)) {
     solution->status = AB_STEP_BROKEN;
     return;
   }
-  memcpy(s.v, problem->v_free, sizeof(double) * (size_t)ndof);
-  abVolumeOption option = {.k = p[P_RATE] / problem->h,
-                           .max_speed = ab_volume_max_speed(problem),
-                           .r_normal = p[P_R_NORMAL],
-                           .r_tangent = p[P_R_TANGENT],
-                           .npyramid = s.npyramid};
-  for (int i = 0; i < n; i++) ab_volume_prepare(problem, &problem->pair[i], &option, &s.contact[i]);
-  start_from_memory(&s);
-  double change = INFINITY;
-  while (solution->iterations < (int)p[P_SWEEPS] && change > p[P_TOLERANCE] * s.scale) {
-    change = sweep(&s, solution->iterations % 2 == 1);
-    solution->iterations++;
+  for (int i = 0; i < problem->npair; i++) {
+    ab_volume_remember(&s.contact[i]);
+    ab_volume_report(problem, &s.contact[i], s.v, &solution->pair[i]);
   }
-  remember(&s);
-  for (int i = 0; i < n; i++) ab_volume_report(problem, &s.contact[i], s.v, &solution->pair[i]);
-  solution->residual = s.scale > 0 ? change / s.scale : 0;
-  solution->nregularised = s.nfailed;
-  bool solved = change <= p[P_TOLERANCE] * s.scale && s.nfailed == 0;
+  solution->iterations = worst.sweeps;
+  solution->residual = option.scale > 0 ? worst.change / option.scale : 0;
+  solution->nregularised = worst.nfailed;
+  bool solved = worst.change <= p[P_TOLERANCE] * option.scale && worst.nfailed == 0;
   solution->status = solved ? AB_STEP_OK : AB_STEP_UNCONVERGED;
 }
 
 static size_t memory_bytes(const double* p) {
   (void)p;
-  return sizeof(Memory);
+  return sizeof(abVolumeMemory);
 }
 
 const abContactModel ab_model_volume_pgs = {

@@ -1,0 +1,182 @@
+// Is a 6-axis force admissible? The cone test of contact/volume.h: f = sum of lambda a over the
+// generators a = K_l^T (n + mu e_p) of all vertices l and pyramid edges p, lambda >= 0.
+//
+// In general this is phase one of a linear program of six rows. While forces are sought, the
+// question comes again and again with forces that hardly differ, so four cheaper answers are tried
+// first, each of them a proof:
+//
+//   inside   weights affine over the vertices carry the normal force and the tilting moments, and
+//            friction in proportion to them plus a turn about the centre of pressure stays within
+//            the pyramids' inner radius; or the six generators of the last inside force carry this
+//            one too, with non-negative weights (a product with their inverse);
+//   outside  the resultant leaves the cone, or the centre of pressure the polygon; or the plane
+//   that
+//            separated the last outside force from all generators separates this one too (Farkas).
+#include <abut/solve.h>
+#include <float.h>
+#include <string.h>
+
+#include "contact/volume.h"
+#include "solve/dense.h"
+
+// Residual of the test, relative to the force: an order above the simplex method's own default.
+static const double CONE_TOLERANCE = 1e-8;
+
+// --- answers without a linear program
+// -------------------------------------------------------------------------------------------------
+
+// Inverse of sum_l g g^T, g = (1, x, y): weights a + b . r of given sums.
+static void prepare_moment(abVolumeContact* c) {
+  double m[9] = {0};
+  int pivot[3];
+  for (int l = 0; l < c->nvert; l++) {
+    const double g[3] = {1, c->vert[l].x, c->vert[l].y};
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++) m[3 * i + j] += g[i] * g[j];
+  }
+  // Singular (a line): zero weights, which answer nothing.
+  if (ab_dense_lu(3, m, pivot, DBL_EPSILON))
+    for (int j = 0; j < 3; j++) {
+      c->cone.moment[j][j] = 1;
+      ab_dense_lu_solve(3, m, pivot, c->cone.moment[j]);
+    }
+  c->cone.has_moment = true;
+}
+
+static bool spread_is_inside(abVolumeContact* c, const double f[6]) {
+  if (!c->cone.has_moment) prepare_moment(c);
+  double(*m)[3] = c->cone.moment;
+  double b[3], lambda[AB_VOLUME_MAX_VERTEX];  // moments are (sum y, -sum x)
+  for (int i = 0; i < 3; i++) b[i] = m[0][i] * f[2] - m[1][i] * f[4] + m[2][i] * f[3];
+  for (int l = 0; l < c->nvert; l++) {
+    lambda[l] = b[0] + b[1] * c->vert[l].x + b[2] * c->vert[l].y;
+    if (!(lambda[l] >= 0)) return false;
+  }
+  double inverse = 1 / f[2], inertia = 0;
+  abVec2 cop = v2(-f[4] * inverse, f[3] * inverse);
+  for (int l = 0; l < c->nvert; l++) {
+    abVec2 d = v2_sub(c->vert[l], cop);
+    inertia += lambda[l] * v2_dot(d, d);
+  }
+  if (!(inertia > 0)) return false;
+  double turn = (f[5] - (cop.x * f[1] - cop.y * f[0])) / inertia;
+  double limit = c->mu_static * c->option->inner;
+  for (int l = 0; l < c->nvert; l++) {
+    abVec2 d = v2_sub(c->vert[l], cop);
+    abVec2 t = v2(f[0] * inverse - turn * d.y, f[1] * inverse + turn * d.x);
+    if (v2_dot(t, t) > limit * limit) return false;
+  }
+  return true;
+}
+
+bool ab_volume_tips(const abVolumeContact* c, const double f[6]) {
+  if (f[2] <= 0) return true;
+  abVec2 cop = v2(-f[4] / f[2], f[3] / f[2]), a = c->vert[c->nvert - 1];
+  for (int l = 0; l < c->nvert; l++) {
+    abVec2 b = c->vert[l];
+    // Vertices are in units of the patch's size, so the cross product is a distance times a length
+    // of order one.
+    if (v2_cross(v2_sub(b, a), v2_sub(cop, a)) < -CONE_TOLERANCE) return true;
+    a = b;
+  }
+  return false;
+}
+
+static bool resultant_is_outside(const abVolumeContact* c, const double f[6]) {
+  double limit = c->mu_static * f[2] * (1 + CONE_TOLERANCE);
+  return f[0] * f[0] + f[1] * f[1] > limit * limit || ab_volume_tips(c, f);
+}
+
+static bool basis_carries(const abVolumeCone* cone, const double f[6]) {
+  for (int i = 0; i < 6; i++)
+    if (!(dense_dot(cone->basis + 6 * i, f, 6) >= 0)) return false;
+  return true;
+}
+
+// The plane proves |f - A lambda| >= plane . f / sum |plane| for every lambda >= 0; `plane` is
+// scaled to sum 1.
+static bool plane_separates(const abVolumeCone* cone, const double f[6]) {
+  double size = 0;
+  for (int i = 0; i < 6; i++) size = larger(size, fabs(f[i]));
+  return dense_dot(cone->plane, f, 6) > CONE_TOLERANCE * size;
+}
+
+// --- the linear program
+// -------------------------------------------------------------------------------------------------
+
+static bool build_generators(abVolumeContact* c) {
+  int n = c->nvert * c->option->npyramid;
+  double* a = c->cone.generator = AB_TAKE(c->option->scratch, double, 6 * n);
+  if (!a) return false;
+  for (int l = 0; l < c->nvert; l++)
+    for (int p = 0; p < c->option->npyramid; p++, a += 6)
+      ab_volume_generator(c->vert[l], c->mu_static, c->option->direction[p], a);
+  return true;
+}
+
+// Only a full basis is worth keeping: with fewer generators f lies on a face of the cone.
+static void keep_basis(abVolumeCone* cone, int n, const double* x) {
+  double B[36], column[6];
+  int pivot[6], k = 0;
+  for (int j = 0; j < n; j++) {
+    if (!(x[j] > 0)) continue;
+    if (k == 6) return;
+    for (int i = 0; i < 6; i++) B[6 * i + k] = cone->generator[6 * j + i];
+    k++;
+  }
+  cone->has_basis = k == 6 && ab_dense_lu(6, B, pivot, 1e-10);
+  for (int j = 0; cone->has_basis && j < 6; j++) {
+    memset(column, 0, sizeof column);
+    column[j] = 1;
+    ab_dense_lu_solve(6, B, pivot, column);
+    for (int i = 0; i < 6; i++) cone->basis[6 * i + j] = column[i];
+  }
+}
+
+// All generators have the normal component 1, so lowering the plane's makes up for the rounding of
+// the dual.
+static void keep_plane(abVolumeCone* cone, int n, const double dual[6]) {
+  double most = -INFINITY, sum = 0;
+  memcpy(cone->plane, dual, sizeof cone->plane);
+  for (int j = 0; j < n; j++)
+    most = larger(most, dense_dot(cone->plane, cone->generator + 6 * j, 6));
+  if (most > 0) cone->plane[2] -= most;
+  for (int i = 0; i < 6; i++) sum += fabs(cone->plane[i]);
+  cone->has_plane = isfinite(sum) && sum > 0;
+  for (int i = 0; i < 6; i++) cone->plane[i] /= sum;
+}
+
+static bool program_is_feasible(abVolumeContact* c, const double f[6]) {
+  abVolumeCone* cone = &c->cone;
+  if (!cone->generator && !build_generators(c)) return false;
+  abArena* scratch = c->option->scratch;
+  abArenaMark mark = ab_arena_mark(scratch);
+  int n = c->nvert * c->option->npyramid;
+  double *x = AB_TAKE(scratch, double, n), dual[6];
+  void* workspace = ab_arena_take(scratch, ab_lp_workspace(6, n));
+  bool inside = false;
+  if (x && workspace) {
+    abLpDef def = {.nrow = 6, .ncol = n, .a = cone->generator, .b = f, .tolerance = CONE_TOLERANCE};
+    abSolveStatus status = ab_lp_feasible(&def, x, dual, workspace).status;
+    inside = status == AB_SOLVE_OK;
+    if (inside) keep_basis(cone, n, x);
+    if (status == AB_SOLVE_INFEASIBLE) keep_plane(cone, n, dual);
+  }
+  ab_arena_release(scratch, mark);
+  return inside;
+}
+
+static bool is_none(const abVolumeContact* c, const double f[6]) {
+  double limit = CONE_TOLERANCE * c->option->scale;
+  return dense_dot(f, f, 6) <= limit * limit;
+}
+
+bool ab_volume_in_cone(abVolumeContact* c, const double f[6]) {
+  if (f[2] > 0 && spread_is_inside(c, f)) return true;
+  if (is_none(c, f)) return true;
+  if (f[2] <= 0) return false;
+  if (resultant_is_outside(c, f)) return false;
+  if (c->cone.has_basis && basis_carries(&c->cone, f)) return true;
+  if (c->cone.has_plane && plane_separates(&c->cone, f)) return false;
+  return program_is_feasible(c, f);
+}
