@@ -33,11 +33,11 @@
 // What gyro = 1 keeps, beside linear momentum: angular momentum of bodies that touch each other, to
 // rounding; energy of a body on fixed planes never grows without applied work, step by step;
 // sticking matter does not move at all, and rolling costs nothing. Between moving bodies energy may
-// grow by a term of second order in h, which no arm avoids (ecp_lever.c): at most 0.6 % of it in
-// one step, in 340,000 steps of two and three bodies thrown on a plane at h = 2 to 10 ms, in an
-// impact that slides at 6 m/s. gyro = 0 lifts a pivoting body by the difference of arc and
-// chord (up to 0.2 % of its energy over a drop at h = 19 ms), and shifts the angular momentum of
-// two bodies by h (v1 - v2) x P a step.
+// grow by a term of second order in h, which no arm avoids (ecp_lever.c): in 570,000 steps of two
+// and three bodies that fell some metres on each other and on a plane, at h = 2 to 10 ms, in one
+// step by what lifts them 16 mm at most, in impacts that slide at 5 m/s and more. gyro = 0 lifts a
+// pivoting body by the difference of arc and chord (up to 0.2 % of its energy over a drop at h = 19
+// ms), and shifts the angular momentum of two bodies by h (v1 - v2) x P a step.
 //
 // A hull stands for its body exactly where the other body bears all corners of what touches with
 // a plane or a face. Elsewhere the contact may be in a hole that the hull spans: the step then

@@ -83,13 +83,15 @@ typedef struct abEcpContact {
   bool charted;  // the chart below is in use
   abVec3 chart[3], round_n;
   double chart_angle;
-  bool alongside;   // two segments that are nearly parallel (ecp_curve.c)
+  bool alongside;   // nearly parallel segments, or a rim and a rounded segment (ecp_curve.c):
+  int line;         // the side without a parameter
   double sign;      // of n along the cross product of two edges
   abVec3 t_ref;     // t in coordinates of the body `ref`, or a world direction if ref is -1
   int npar, neq;    // neq = npar + 1
   int offset;       // first unknown in a system
   double mu, e[3];  // in force for this mode
   bool stick;       // branch of the friction law at the last evaluation
+  int branch;       // 0: as the law says; 1: held at sticking, 2: at slipping (ecp_pivot.c)
 
   double pn, s[3];  // normal impulse; friction impulses divided by e
   double par[2];
@@ -124,7 +126,7 @@ typedef struct abEcpSystem {
   bool lenient;                  // see ab_ecp_plausible
   double speed;                  // change of velocity that the residual is compared with
   int iterations;                // Newton iterations so far, over all modes tried
-  int earlier;                   // and before the count was last set back
+  double work, work_limit;       // the same since the last attempt began, large systems as many
   int modes;                     // modes tried so far
 } abEcpSystem;
 

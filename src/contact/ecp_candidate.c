@@ -155,6 +155,19 @@ static bool curved_normal(const abEcpContact* c, const abEcpFeature f[2], abVec3
   *beyond = 0;
   if (f[0].kind == AB_ECP_ROUND || f[1].kind == AB_ECP_ROUND)
     return round_normal(c, f, witness, n, beyond);
+  for (int i = 0; i < 2; i++)
+    if (f[i].kind == AB_ECP_RIM && f[1 - i].kind == AB_ECP_SEGMENT && f[1 - i].rad > 0) {
+      // the rim's point nearest to the witness, across the segment
+      abVec3 t = tangent_near(&f[i], c->body[i], witness, beyond);
+      abVec3 k = m3_apply(&c->body[i]->R, f[i].n), u = m3_apply(&c->body[1 - i]->R, f[1 - i].u);
+      abVec3 x = v3_axpy(f[i].rad, v3_cross(t, k), to_world(c->body[i], f[i].c));
+      abVec3 e = v3_sub(x, to_world(c->body[1 - i], f[1 - i].c));
+      double s = v3_dot(u, e);
+      *beyond += fmax(0, fabs(s) - f[1 - i].half);
+      e = v3_axpy(-s, u, e);
+      *n = v3_unit(i == 0 ? e : v3_neg(e));
+      return v3_norm2(e) > 0;
+    }
   if (!point0 && !point1) {
     abVec3 u0 = tangent_near(&f[0], b0, witness, beyond);
     abVec3 u1 = tangent_near(&f[1], b1, witness, beyond);

@@ -8,9 +8,6 @@
 // it by a pivot (ecp_pivot.c). Where a stage fails the next one is nearer.
 #include "contact/ecp_island.h"
 
-// Newton iterations after which a step is given up; those of the tests that succeed take a tenth.
-enum { BUDGET = 20000 };
-
 static void set_fraction(abEcpIsland* island, double theta) {
   for (int i = 0; i < island->nbody; i++) {
     abEcpBody* b = &island->body[i];
@@ -19,13 +16,9 @@ static void set_fraction(abEcpIsland* island, double theta) {
   }
 }
 
-// The solution for one fraction as a start for another.
+// The solution for one fraction as a start for another: the poses at its end are kept, for the
+// geometry there is what is least linear, and what that leaves of the momenta is linear.
 static void scale_solution(abEcpIsland* island, double ratio) {
-  for (int i = 0; i < island->nbody; i++) {
-    abEcpBody* b = &island->body[i];
-    b->v = v3_scale(ratio, b->v), b->w = v3_scale(ratio, b->w);
-    ab_ecp_body_end(b, island->system.exact_momentum);
-  }
   for (int i = 0; i < island->ncontact; i++) {
     abEcpContact* c = &island->contact[i];
     c->pn *= ratio;
@@ -34,18 +27,22 @@ static void scale_solution(abEcpIsland* island, double ratio) {
   }
 }
 
-static bool solve_stage(abEcpIsland* island) {
+// thorough: all that can be tried; for small stages, where it is known to be needed.
+static bool solve_stage(abEcpIsland* island, bool thorough) {
   ab_ecp_save(island, AB_ECP_SAVED);
-  if (ab_ecp_newton_island(island, true) == AB_ECP_SOLVED && ab_ecp_pivot(island, true))
+  if (ab_ecp_newton_island(island, true) == AB_ECP_SOLVED && ab_ecp_pivot(island, true, thorough))
     return true;
+  if (!thorough) return false;
   ab_ecp_restore(island, AB_ECP_SAVED);
-  return ab_ecp_pivot(island, false);
+  if (ab_ecp_newton_branches(island) && ab_ecp_pivot(island, true, false)) return true;
+  ab_ecp_restore(island, AB_ECP_SAVED);
+  return ab_ecp_pivot(island, false, true);
 }
 
 // The first, short stage: bodies stay where they are, contacts are those of the last step.
 static bool first_stage(abEcpIsland* island, double theta) {
   set_fraction(island, theta);
-  ab_ecp_new_budget(island);
+  ab_ecp_new_budget(island, 1);
   if (ab_ecp_solve_cold(island)) return true;
   ab_ecp_free_motion(island);
   for (int i = 0; i < island->ncontact; i++) {
@@ -56,28 +53,30 @@ static bool first_stage(abEcpIsland* island, double theta) {
     c->pn *= theta;
     for (int j = 0; j < 3; j++) c->s[j] *= theta;
   }
-  return solve_stage(island);
+  ab_ecp_new_budget(island, 2);
+  return solve_stage(island, true);
 }
 
 bool ab_ecp_solve_by_continuation(abEcpIsland* island) {
-  const double shortest = 1e-3;
+  const double shortest = 1e-4;
   double theta = 1.0 / 16;
   bool begun = false;
   for (; !(begun = first_stage(island, theta)) && theta > shortest; theta /= 8) continue;
   double step = theta;
-  ab_ecp_new_budget(island);
+  ab_ecp_new_budget(island, 2);
   while (begun && theta < 1) {
     double next = fmin(1, theta + step);
     ab_ecp_save(island, AB_ECP_STAGE);
     set_fraction(island, next);
     scale_solution(island, next / theta);
-    if (solve_stage(island)) {
+    bool last_try = step < 4 * shortest;
+    if (solve_stage(island, last_try)) {
       theta = next;
       step *= 2;
     } else {
       ab_ecp_restore(island, AB_ECP_STAGE);
       step = 0.25 * (next - theta);
-      begun = step > shortest && island->system.iterations < BUDGET;
+      begun = !last_try && !ab_ecp_exhausted(island);
     }
   }
   if (!begun) set_fraction(island, 1);

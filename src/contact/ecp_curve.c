@@ -3,14 +3,16 @@
 // A curve is a segment or a rim, x(s) with unit tangent u(s); rounding r is the radius about a
 // point or a segment. Modes, with their equations:
 //     crossing   two curves, n along u1 x u2:          x1(s1) - x2(s2) = (r1 + r2) n
-//     alongside  two nearly parallel rounded segments: |D| = r1 + r2, n.u1 = 0, n = D/|D|,
-//                D the part of x1(s1) - c2 across u2
+//     alongside  two nearly parallel rounded segments, or a rim and a rounded segment:
+//                |D| = r1 + r2, n.u1 = 0, n = D/|D|, D the part of x1(s1) - c2 across u2
 //     nearest    a rounded point and a curve, n between them:  |D| = r1 + r2, u.D = 0
 //                or two rounded points:                        |D| = r1 + r2
 //
 // "Alongside" needs no angle between the segments: where they are parallel, n.u1 = 0 holds the pose
 // and the moments place s1 on the line of contact; where they are not, it places s1 at the
-// crossing. The frame turns with n such that t stays the projection of a fixed direction e:
+// crossing. A rim often meets a barrel with parallel tangents (a can that stands beside one that
+// lies), where the product of the tangents says nothing; there n.u1 = 0 finds the azimuth. The
+// frame turns with n such that t stays the projection of a fixed direction e:
 //     psi = n x dn - n (o.dn)(n.e)/|e - n (n.e)|.
 #include "contact/ecp_columns.h"
 
@@ -55,8 +57,13 @@ bool ab_ecp_set_curved(abEcpContact* c) {
     abVec3 u0 = m3_apply(&c->body[0]->R0, f0->u), u1 = m3_apply(&c->body[1]->R0, f1->u);
     // below some 2 degrees the crossing runs along the segments with any small turn
     c->alongside = v3_norm2(v3_cross(u0, u1)) < 1e-3;
-    if (c->alongside) c->npar = 1;
   }
+  for (int i = 0; i < 2; i++) {
+    bool barrel = c->feature[i].kind == AB_ECP_SEGMENT && c->feature[i].rad > 0;
+    if (barrel && c->feature[1 - i].kind == AB_ECP_RIM) c->alongside = true;
+  }
+  c->line = f0->kind == AB_ECP_SEGMENT && f1->kind == AB_ECP_RIM ? 0 : 1;
+  if (c->alongside) c->npar = 1;
   return c->npar == 2 || round;
 }
 
@@ -64,11 +71,12 @@ bool ab_ecp_orient(abEcpContact* c) {
   if (c->ref >= 0) return true;
   if (c->rounded) return ab_ecp_round_orient(c);
   const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
-  Curve q0 = curve_at(&c->feature[0], b0, c->par[0]);
   bool first = is_curve(&c->feature[0]);
-  Curve q1 = curve_at(&c->feature[1], b1, c->alongside ? 0 : c->par[first]);
-  abVec3 n = v3_sub(q0.x, q1.x), o;
-  if (c->alongside) n = v3_axpy(-v3_dot(n, q1.along), q1.along, n);
+  Curve q0 = curve_at(&c->feature[0], b0, c->alongside && c->line == 0 ? 0 : c->par[0]);
+  double par1 = !c->alongside ? c->par[first] : c->line == 1 ? 0 : c->par[0];
+  Curve q1 = curve_at(&c->feature[1], b1, par1);
+  abVec3 n = v3_sub(q0.x, q1.x), o, along = c->line == 1 ? q1.along : q0.along;
+  if (c->alongside) n = v3_axpy(-v3_dot(n, along), along, n);
   if (c->npar == 2) {
     n = v3_cross(q0.along, q1.along);
     // Nearly parallel edges leave the normal to chance; they meet in a mode with a plane instead.
@@ -109,14 +117,19 @@ static void curve_pair(const abEcpContact* c, Curve q[2], double D[3][AB_ECP_COL
   int par = 0;
   for (int i = 0; i < 2; i++) {
     double sign = i == 0 ? 1 : -1;
+    if (c->alongside && i == c->line) continue;
     q[i] = curve_at(&c->feature[i], c->body[i], c->par[par]);
-    if (c->alongside && i == 1) {  // the point beside the first one
-      q[1] = curve_at(&c->feature[1], c->body[1], 0);
-      q[1].x = v3_axpy(v3_dot(q[1].along, v3_sub(q[0].x, q[1].x)), q[1].along, q[1].x);
-    } else if (is_curve(&c->feature[i]))
+    if (is_curve(&c->feature[i]))
       set_column(D, AB_ECP_PAR + par++, v3_scale(sign * q[i].speed, q[i].along));
-    add_identity(D, 6 * i, sign);
-    add_turn(D, 6 * i + 3, v3_sub(q[i].x, c->body[i]->x), sign);
+  }
+  if (c->alongside) {  // the point beside the other one
+    int l = c->line;
+    q[l] = curve_at(&c->feature[l], c->body[l], 0);
+    q[l].x = v3_axpy(v3_dot(q[l].along, v3_sub(q[1 - l].x, q[l].x)), q[l].along, q[l].x);
+  }
+  for (int i = 0; i < 2; i++) {
+    add_identity(D, 6 * i, i == 0 ? 1 : -1);
+    add_turn(D, 6 * i + 3, v3_sub(q[i].x, c->body[i]->x), i == 0 ? 1 : -1);
   }
 }
 
@@ -165,10 +178,11 @@ static void nearest(const abEcpContact* c, const Curve q[2], double reach, abEcp
   k->Jg[1][AB_ECP_PAR] += v3_dot(q[side].bend, d);
 }
 
-static void alongside(const Curve q[2], double reach, abEcpKinematics* k,
+static void alongside(int line, const Curve q[2], double reach, abEcpKinematics* k,
                       double D[3][AB_ECP_COLUMNS], double dn[3][AB_ECP_COLUMNS]) {
-  abVec3 u0 = q[0].along, u1 = q[1].along, d = v3_sub(q[0].x, q[1].x);
+  abVec3 u0 = q[1 - line].along, u1 = q[line].along, d = v3_sub(q[0].x, q[1].x);
   double norm = v3_norm(d);
+  int turned = 6 * line + 3, own = 6 * (1 - line) + 3;
   k->n = v3_scale(1 / norm, d);
   abVec3 back = v3_cross(u1, d);  // d.(dtheta x u1) = dtheta.(u1 x d): d stays across u1
   double turn[3] = {back.x, back.y, back.z};
@@ -176,7 +190,7 @@ static void alongside(const Curve q[2], double reach, abEcpKinematics* k,
     abVec3 e = v3(D[0][j], D[1][j], D[2][j]);
     k->Jg[0][j] = v3_dot(k->n, e);
     e = v3_axpy(-v3_dot(u1, e), u1, e);
-    if (j >= 9 && j < 12) e = v3_axpy(-turn[j - 9], u1, e);
+    if (j >= turned && j < turned + 3) e = v3_axpy(-turn[j - turned], u1, e);
     set_column(dn, j, e);
   }
   project(dn, k->n, 1 / norm);
@@ -185,7 +199,15 @@ static void alongside(const Curve q[2], double reach, abEcpKinematics* k,
   for (int j = 0; j < AB_ECP_COLUMNS; j++)
     k->Jg[1][j] = u0.x * dn[0][j] + u0.y * dn[1][j] + u0.z * dn[2][j];
   abVec3 m = v3_cross(u0, k->n);
-  k->Jg[1][3] += m.x, k->Jg[1][4] += m.y, k->Jg[1][5] += m.z;
+  k->Jg[1][own] += m.x, k->Jg[1][own + 1] += m.y, k->Jg[1][own + 2] += m.z;
+  k->Jg[1][AB_ECP_PAR] += v3_dot(q[1 - line].bend, k->n);
+}
+
+// The contact point of segments alongside a curve of body 1: on the curve, which has no rounding.
+static void point_on_second(const Curve q[2], abEcpKinematics* k, double D[3][AB_ECP_COLUMNS]) {
+  k->a = q[1].x;
+  for (int i = 0; i < 3; i++)
+    for (int j = 6; j <= AB_ECP_PAR; j++) k->Ja[i][j] = -D[i][j];
 }
 
 void ab_ecp_curved_kinematics(const abEcpContact* c, abEcpKinematics* k) {
@@ -199,11 +221,16 @@ void ab_ecp_curved_kinematics(const abEcpContact* c, abEcpKinematics* k) {
   curve_pair(c, q, D);
   double rad = rounding(&c->feature[0]), reach = rad + rounding(&c->feature[1]);
   if (c->alongside)
-    alongside(q, reach, k, D, dn);
+    alongside(c->line, q, reach, k, D, dn);
   else if (c->npar == 2)
     crossing(c, q, reach, k, D, dn);
   else
     nearest(c, q, reach, k, D, dn);
+  if (c->alongside && c->line == 0) {
+    point_on_second(q, k, D);
+    frame_from_normal(k, c->t_ref, dn);
+    return;
+  }
   // a = x0 - rad n; x0 moves with body 0 and its own parameter only
   bool own_par = is_curve(&c->feature[0]);
   k->a = v3_axpy(-rad, k->n, q[0].x);

@@ -71,7 +71,7 @@ static bool solve_root(const abContactProblem* p, int root, int* parent, int nto
   for (int i = 0; i < island.ncontact; i++)
     ab_ecp_load_contact(&island, &touch[mine[i]], &island.contact[i]);
   ab_ecp_solve_island(&island, report);
-  report->iterations += island.system.iterations + island.system.earlier;
+  report->iterations += island.system.iterations;
   double back = radius / p->h;
   for (int i = 0; i < island.nbody; i++) {
     const abEcpBody* b = &island.body[i];

@@ -32,7 +32,7 @@ bool ab_ecp_islands(const abContactProblem* p, int ntouch, const abEcpTouch* tou
                     abContactSolution* out, abEcpReport* report);
 
 // Copies of an island's state: who uses them.
-enum { AB_ECP_SAVED, AB_ECP_STAGE, AB_ECP_PIVOT, AB_ECP_LEVELS = AB_ECP_PIVOT + 4 };
+enum { AB_ECP_BEST, AB_ECP_SAVED, AB_ECP_STAGE, AB_ECP_PIVOT, AB_ECP_LEVELS = AB_ECP_PIVOT + 4 };
 
 // Bodies and contacts of one island with what is needed to go back to SI units.
 typedef struct abEcpIsland {
@@ -72,13 +72,17 @@ void ab_ecp_free_motion(abEcpIsland* island);
 // One Newton system for the island at the present modes; together: and every inequality holds.
 abEcpNewton ab_ecp_newton_island(abEcpIsland* island, bool damped);
 bool ab_ecp_together(abEcpIsland* island, bool damped);
-void ab_ecp_new_budget(abEcpIsland* island);     // of iterations, for another attempt
+void ab_ecp_new_budget(abEcpIsland* island, double share);  // of work, for another attempt
+bool ab_ecp_exhausted(const abEcpIsland* island);
 bool ab_ecp_solve_several(abEcpIsland* island);  // sweeps and joint Newton
 bool ab_ecp_solve_cold(abEcpIsland* island);     // from the free motion
 
 // --- ecp_pivot.c
+// Newton with the branches of the friction laws held in turn, where it runs in circles between
+// them.
+bool ab_ecp_newton_branches(abEcpIsland* island);
 // solved: the present state solves the equations; else it is a start near a solution.
-bool ab_ecp_pivot(abEcpIsland* island, bool solved);
+bool ab_ecp_pivot(abEcpIsland* island, bool solved, bool thorough);
 
 // --- ecp_continue.c
 bool ab_ecp_solve_by_continuation(abEcpIsland* island);

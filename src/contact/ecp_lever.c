@@ -133,7 +133,7 @@ static bool is_curve(const abEcpFeature* f) {
 
 // Which parameter of the contact is the azimuth of the rim on this side.
 static int azimuth(const abEcpContact* c, int side) {
-  return c->ref < 0 && side == 1 && is_curve(&c->feature[0]) ? 1 : 0;
+  return c->npar == 2 && c->ref < 0 && side == 1 && is_curve(&c->feature[0]) ? 1 : 0;
 }
 
 static Side side_of(const abEcpContact* c, const abEcpKinematics* k, int side) {

@@ -20,13 +20,18 @@
 
 #include "contact/ecp_island.h"
 
-// A step of an island is given up after so many Newton iterations a contact, most of them small.
+// An attempt at an island is given up after so many small Newton iterations a contact, or what
+// costs as much: some milliseconds a contact.
 enum { BUDGET = 1000 };
 enum { ROUNDS = 40, SWEEPS = 6 };
 
-void ab_ecp_new_budget(abEcpIsland* island) {
-  island->system.earlier += island->system.iterations;
-  island->system.iterations = 0;
+void ab_ecp_new_budget(abEcpIsland* island, double share) {
+  island->system.work = 0;
+  island->system.work_limit = share * BUDGET * (10.0 + island->ncontact);
+}
+
+bool ab_ecp_exhausted(const abEcpIsland* island) {
+  return island->system.work > island->system.work_limit;
 }
 
 static void all_bodies(abEcpIsland* island) {
@@ -182,8 +187,7 @@ void ab_ecp_restore(abEcpIsland* island, int level) {
 }
 
 bool ab_ecp_solve_several(abEcpIsland* island) {
-  for (int round = 0;
-       round < ROUNDS && island->system.iterations < BUDGET * (10 + island->ncontact); round++) {
+  for (int round = 0; round < ROUNDS && !ab_ecp_exhausted(island); round++) {
     for (int i = 0; i < SWEEPS; i++) sweep(island);
     for (int i = 0; i < island->ncontact; i++) {
       abEcpContact* c = &island->contact[i];
@@ -284,6 +288,21 @@ static bool overlapping_start(abEcpIsland* island) {
   return false;
 }
 
+// What is rare and expensive. The iterate found before is kept if all this fails.
+static bool solve_at_length(abEcpIsland* island) {
+  ab_ecp_save(island, AB_ECP_BEST);
+  ab_ecp_new_budget(island, 1);
+  bool solved;
+  if (overlapping_start(island)) {  // takes energy to undo, and the more the shorter the step
+    island->system.lenient = true;
+    solved = ab_ecp_solve_cold(island);
+  } else {
+    solved = ab_ecp_solve_by_continuation(island);
+  }
+  if (!solved) ab_ecp_restore(island, AB_ECP_BEST);
+  return solved;
+}
+
 // Whether a hull of several geoms may touch where its body has nothing. Its corners are real; what
 // lies between them need not be. It is exact where all corners of the feature are borne by the
 // other body's plane or face.
@@ -313,13 +332,8 @@ bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
   }
   ab_ecp_free_motion(island);
   if (find_active(island) == 0) return true;
-  bool solved =
-      solve_warm(island) || ab_ecp_solve_cold(island) || ab_ecp_solve_by_continuation(island);
-  if (!solved && overlapping_start(island)) {  // which takes energy to undo
-    island->system.lenient = true;
-    ab_ecp_new_budget(island);
-    solved = ab_ecp_solve_cold(island);
-  }
+  ab_ecp_new_budget(island, 1);
+  bool solved = solve_warm(island) || ab_ecp_solve_cold(island) || solve_at_length(island);
   abEcpVerdict verdict = whole_verdict(island);
   double residual = fmax(verdict.residual, verdict.violated);
   if (!isfinite(residual)) residual = 1;

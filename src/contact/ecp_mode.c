@@ -187,7 +187,10 @@ double ab_ecp_overlap(const abEcpContact* c, const abEcpKinematics* k) {
 }
 
 abPatchKind ab_ecp_patch_kind(const abEcpContact* c) {
-  if (c->ref < 0) return c->alongside ? AB_PATCH_LINE : AB_PATCH_POINT;
+  if (c->ref < 0) {
+    bool rim = c->feature[0].kind == AB_ECP_RIM || c->feature[1].kind == AB_ECP_RIM;
+    return c->alongside && !rim ? AB_PATCH_LINE : AB_PATCH_POINT;
+  }
   switch (c->feature[1 - c->ref].kind) {
     case AB_ECP_FACE:
       return AB_PATCH_SURFACE;

@@ -179,7 +179,7 @@ static void friction_rows(const abEcpSystem* s, abEcpContact* c, abEcpKinematics
   }
   norm = sqrt(norm);
   double limit = c->pn > 0 ? c->mu * c->pn : 0;
-  c->stick = norm <= limit;
+  c->stick = c->branch == 0 || !(norm > 0) ? norm <= limit : c->branch == 1;
   double ratio = c->stick ? 1 : limit / norm;
   for (int i = 0; i < 3; i++) {
     double* J = s->J + (row + i) * n;
@@ -353,6 +353,8 @@ abEcpNewton ab_ecp_newton(abEcpSystem* s, int max_iterations, bool damped) {
     if (residual <= 1e-13) return AB_ECP_SOLVED;
     if (it >= max_iterations || !isfinite(residual)) return AB_ECP_STALLED;
     s->iterations++;
+    double size = s->n / 60.0;  // from where elimination costs more than the rest
+    s->work += 1 + size * size * size;
     int rank = eliminate(s->n, s->J, s->F, s->pivot, s->step);
     if (rank < s->n) {
       // one contact alone is never in excess: its mode contradicts itself

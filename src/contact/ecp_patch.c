@@ -141,7 +141,8 @@ static double shared(const abEcpContact* c) {
 
 void ab_ecp_patch(const abEcpContact* c, double* mean_distance, double* area) {
   *mean_distance = *area = 0;
-  if (c->alongside) *mean_distance = 0.5 * shared(c);
+  bool rim = c->feature[0].kind == AB_ECP_RIM || c->feature[1].kind == AB_ECP_RIM;
+  if (c->alongside && !rim) *mean_distance = 0.5 * shared(c);
   if (c->ref < 0) return;
   const abEcpFeature *f = &c->feature[1 - c->ref], *face = &c->feature[c->ref];
   if (f->kind == AB_ECP_SEGMENT) {

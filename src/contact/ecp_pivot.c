@@ -7,12 +7,12 @@
 // contact then holds and another fails, that one is next: a search in depth.
 #include "contact/ecp_island.h"
 
-enum { CANDIDATES = 16, DEPTH = AB_ECP_LEVELS - AB_ECP_PIVOT, SOLVES = 400 };
+enum { CANDIDATES = 16, DEPTH = AB_ECP_LEVELS - AB_ECP_PIVOT };
 
 // Modes given to contacts on the way to the present state.
 typedef struct Pivot {
   abEcpIsland* island;
-  int solves;
+  int solves, most;  // Newton solutions tried, and how many may be
   bool every_start;
   int contact[DEPTH];
   abEcpMode mode[DEPTH];
@@ -74,6 +74,31 @@ static bool find_mode(abEcpIsland* island, int i, abEcpMode* mode) {
   return found;
 }
 
+bool ab_ecp_newton_branches(abEcpIsland* island) {
+  enum { MOST = 4 };
+  abEcpContact* c[MOST];
+  int n = 0;
+  for (int i = 0; i < island->ncontact && n < MOST; i++)
+    if (ab_ecp_bears(&island->contact[i])) c[n++] = &island->contact[i];
+  ab_ecp_save(island, AB_ECP_PIVOT);
+  for (int mask = 0; mask < 1 << n && !ab_ecp_exhausted(island); mask++) {
+    ab_ecp_restore(island, AB_ECP_PIVOT);
+    for (int i = 0; i < n; i++) c[i]->branch = mask >> i & 1 ? 1 : 2;
+    bool solved = ab_ecp_newton_island(island, true) == AB_ECP_SOLVED;
+    for (int i = 0; i < n; i++) c[i]->branch = 0;
+    // if the laws agree with the branches this is solved already
+    if (solved && ab_ecp_newton_island(island, true) == AB_ECP_SOLVED &&
+        ab_ecp_plausible(&island->system))
+      return true;
+  }
+  ab_ecp_restore(island, AB_ECP_PIVOT);
+  return false;
+}
+
+static bool may_go_on(const Pivot* p) {
+  return p->solves < p->most && !ab_ecp_exhausted(p->island);
+}
+
 static bool tried(const Pivot* p, int depth, int contact, abEcpMode mode) {
   for (int i = 0; i < depth; i++)
     if (p->contact[i] == contact && ab_ecp_mode_equal(p->mode[i], mode)) return true;
@@ -121,7 +146,7 @@ static bool try_mode(Pivot* p, int depth, int i, abEcpMode mode) {
   ab_ecp_restore(p->island, AB_ECP_PIVOT + depth);
   if (tried(p, depth, i, mode)) return false;
   int n = p->every_start ? starts_of(mode) : 1;
-  for (int start = 0; start < n && p->solves < SOLVES; start++)
+  for (int start = 0; start < n && may_go_on(p); start++)
     if (try_start(p, depth, i, mode, start)) return true;
   return false;
 }
@@ -137,7 +162,7 @@ static bool change_contact(Pivot* p, int depth, int i) {
   if (!bore && find_mode(island, i, &found) && try_mode(p, depth, i, found)) return true;
   ab_ecp_restore(island, AB_ECP_PIVOT + depth);
   int n = ab_ecp_candidates(&island->contact[i], CANDIDATES, mode);
-  for (int j = 0; j < n && p->solves < SOLVES; j++)
+  for (int j = 0; j < n && may_go_on(p); j++)
     if (try_mode(p, depth, i, mode[j])) return true;
   ab_ecp_restore(island, AB_ECP_PIVOT + depth);
   return false;
@@ -147,12 +172,12 @@ static bool resolve(Pivot* p, int depth) {
   double worst;
   int i = worst_contact(p->island, &worst);
   if (i < 0) return true;
-  return depth < DEPTH && p->solves < SOLVES && change_contact(p, depth, i);
+  return depth < DEPTH && may_go_on(p) && change_contact(p, depth, i);
 }
 
-bool ab_ecp_pivot(abEcpIsland* island, bool solved) {
-  Pivot p = {.island = island};
-  for (int pass = 0; pass < 2; pass++) {
+bool ab_ecp_pivot(abEcpIsland* island, bool solved, bool thorough) {
+  Pivot p = {.island = island, .most = thorough ? 400 : 40};
+  for (int pass = 0; pass < (thorough ? 2 : 1); pass++) {
     p.every_start = pass == 1;
     p.solves = 0;
     if (solved && ab_ecp_plausible(&island->system)) {

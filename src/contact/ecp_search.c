@@ -46,7 +46,7 @@ bool ab_ecp_place(abEcpContact* c, abVec3 a) {
     if (i == c->ref) continue;
     const abEcpFeature* f = &c->feature[i];
     abVec3 r = v3_sub(to_body(c->body[i], a), f->c);
-    if (c->alongside && i == 1) break;  // only the first segment has a parameter
+    if (c->alongside && i == c->line) continue;  // only the other one has a parameter
     if (f->kind == AB_ECP_SEGMENT) c->par[next++] = clamp(v3_dot(f->u, r), f->half);
     if (f->kind == AB_ECP_FACE) c->par[0] = v3_dot(f->u, r), c->par[1] = v3_dot(f->v, r);
     if (f->kind == AB_ECP_RIM) c->par[next++] = atan2(v3_dot(f->v, r), v3_dot(f->u, r));

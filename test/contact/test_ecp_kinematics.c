@@ -102,6 +102,8 @@ static void variations_of_curved_modes_match_differences(void** state) {
     check_mode(&r, &cylinder, &capsule, ab_ecp_mode(AB_ECP_SEGMENT, 0, AB_ECP_SEGMENT, 0));
     check_mode(&r, &cylinder, &box[1].shape, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_SEGMENT, 3));
     check_mode(&r, &cylinder, &cylinder, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_RIM, 1));
+    check_mode(&r, &cylinder, &cylinder, ab_ecp_mode(AB_ECP_RIM, 1, AB_ECP_SEGMENT, 0));
+    check_mode(&r, &capsule, &cylinder, ab_ecp_mode(AB_ECP_SEGMENT, 0, AB_ECP_RIM, 0));
     check_mode(&r, &capsule, &box[1].shape, ab_ecp_mode(AB_ECP_POINT, 0, AB_ECP_SEGMENT, 3));
     check_mode(&r, &capsule, &cylinder, ab_ecp_mode(AB_ECP_POINT, 0, AB_ECP_RIM, 1));
     check_mode(&r, &cylinder, &capsule, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_POINT, 1));
@@ -201,9 +203,9 @@ static void check_levers(Random* r, const abShape* a, const abShape* b, abEcpMod
     for (int i = 0; i < 2; i++) {
       abVec3 arm = v3_scale(0.5 / d, v3_sub(up.arm[i], down.arm[i]));
       abVec3 slide = v3_scale(0.5 / d, v3_sub(up.slide[i], down.slide[i]));
-      // second derivatives of the circle's offset grow with the inverse of its tilt
-      check_vec_near(at.Jarm[i][j], arm, 1e-6);
-      check_vec_near(at.Jslide[i][j], slide, 1e-6);
+      // where variations are large (a rim near upright), so are the higher ones differences miss
+      check_vec_near(at.Jarm[i][j], arm, 1e-7 * (1 + v3_norm2(arm)));
+      check_vec_near(at.Jslide[i][j], slide, 1e-7 * (1 + v3_norm2(slide)));
     }
   }
 }
@@ -220,6 +222,8 @@ static void variations_of_levers_match_differences(void** state) {
     check_levers(&r, &cylinder, box1, ab_ecp_mode(AB_ECP_SEGMENT, 0, AB_ECP_FACE, 0));
     check_levers(&r, &cylinder, box1, ab_ecp_mode(AB_ECP_RIM, 1, AB_ECP_FACE, 0));
     check_levers(&r, &cylinder, &cylinder, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_RIM, 1));
+    check_levers(&r, &cylinder, &cylinder, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_SEGMENT, 0));
+    check_levers(&r, &cylinder, &cylinder, ab_ecp_mode(AB_ECP_SEGMENT, 0, AB_ECP_RIM, 1));
     check_levers(&r, &ellipsoid, box1, ab_ecp_mode(AB_ECP_ROUND, 0, AB_ECP_FACE, 5));
     check_levers(&r, &ellipsoid, &cylinder, ab_ecp_mode(AB_ECP_ROUND, 0, AB_ECP_RIM, 1));
     check_levers(&r, &ellipsoid, &ellipsoid, ab_ecp_mode(AB_ECP_ROUND, 0, AB_ECP_ROUND, 0));
