@@ -364,8 +364,43 @@ static void impossible_tessellations_are_refused(void** state) {
   assert_null(ab_polyhedron_of_shape(&plane, 0.01, NULL, &error));
 }
 
+// Each half-edge follows the other around its face, and the two of an edge run opposite ways.
+static void half_edges_run_around_the_faces(void** state) {
+  (void)state;
+  Random r = {21};
+  for (int k = 0; k < 50; k++) {
+    abVec3 point[40];
+    int n = 4 + random_below(&r, 36);
+    for (int i = 0; i < n; i++) point[i] = random_vec(&r, 1);
+    abPolyhedron* p = k ? ab_polyhedron_hull(n, point, NULL) : ab_polyhedron_box(v3(1, 2, 3));
+    assert_non_null(p);
+    assert_int_equal(ab_polyhedron_skin(p)->box, k == 0);
+    const abHalf* half = ab_polyhedron_half(p);
+    for (int f = 0; f < p->nface; f++) {
+      int first = ab_polyhedron_face_half(p)[f], h = first, count = 0;
+      do {
+        assert_int_equal(half[h].left, f);
+        assert_int_equal(half[half[h].next].from, half[h ^ 1].from);
+        h = half[h].next, count++;
+      } while (h != first);
+      assert_int_equal(count, p->face_start[f + 1] - p->face_start[f]);
+    }
+    for (int v = 0; v < p->nvert; v++)
+      assert_int_equal(half[ab_polyhedron_vert_half(p)[v]].from, v);
+    const abSkin* skin = ab_polyhedron_skin(p);
+    for (int v = 0; v < p->nvert; v++) {
+      abVec3 d = v3_sub(p->vert[v], skin->middle);
+      check_below(
+          fmax(fabs(d.x) - skin->half.x, fmax(fabs(d.y) - skin->half.y, fabs(d.z) - skin->half.z)),
+          1e-15);
+    }
+    ab_polyhedron_free(p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(half_edges_run_around_the_faces),
       cmocka_unit_test(box_is_a_cuboid),
       cmocka_unit_test(hull_of_box_corners_is_the_box_field_by_field),
       cmocka_unit_test(hull_does_not_depend_on_the_order_of_points),
