@@ -76,7 +76,7 @@ static const abParam params[AB_PATCH_NPARAM] = {
     [AB_PATCH_ITERATIONS] = {"iterations", 60, "1", "most Newton steps"},
     [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 2e7, "flop",
                                "largest factorisation; beyond it islands are solved by sweeps"},
-    [AB_PATCH_SWEEPS] = {"sweeps", 24, "1", "most sweeps over a large island"},
+    [AB_PATCH_SWEEPS] = {"sweeps", 16, "1", "most sweeps over a large island"},
     [AB_PATCH_SWEEP_TOLERANCE] = {"sweep_tolerance", 3e-4, "g h",
                                   "change of velocity in a sweep at which sweeps stop"},
 };

@@ -386,6 +386,11 @@ static bool carry_on(abPatchIsland* island, Momentum* m) {
   return beta > 0;
 }
 
+// While something strikes or falls, the rest of the island need not be solved finer than to this
+// share of what happens there, and to this share of g h.
+#define MOVING_SHARE 3e-3
+#define MOVING_TOLERANCE 1e-2
+
 abStatus ab_patch_sweep(abPatchIsland* island, int most) {
   const abPatchSystem* system = island->system;
   double tolerance = system->param[AB_PATCH_SWEEP_TOLERANCE];
@@ -409,11 +414,15 @@ abStatus ab_patch_sweep(abPatchIsland* island, int most) {
     }
     island->iterations++;
     if (worst <= limit) break;
+    if (sweep == 0) {
+      limit = fmax(limit, fmin(MOVING_SHARE * worst, MOVING_TOLERANCE * unit_speed(system)));
+      visit.threshold = 0.3 * limit;
+    }
     if (back && sweep + 2 < most && carry_on(island, &momentum))
       for (int i = 0; i < island->ncontact; i++) local[i].seen = -1;
   }
   for (int i = 0; i < island->ncontact; i++)
     ab_patch_relative(island, island->contact[i], island->v, island->contact[i]->V);
-  island->residual = worst / limit * system->param[AB_PATCH_TOLERANCE];
+  island->residual = worst / (tolerance * unit_speed(system)) * system->param[AB_PATCH_TOLERANCE];
   return AB_OK;
 }
