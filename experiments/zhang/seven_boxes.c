@@ -5,14 +5,18 @@
 // random numbers are not given; these are ours), dt = 0.1 ms, mu 0.5 / 0.45. With contact points
 // the force on the lowest box keeps dropping to zero long after the heap has come to rest; with
 // contact volumes it is steady.
+//
+// What a heap does depends on every rounding, so several are dropped and the median of them is
+// judged; each is printed.
 #include <abut/abut.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "support/experiment.h"
 #include "support/world.h"
 
-enum { NBOX = 7, MAX_SAMPLE = 60000 };
+enum { NBOX = 7, MAX_SAMPLE = 60000, NHEAP = 5 };
 static const double weight_of_one = 1e-3 * 9.8;
 static double h = 1e-4;
 
@@ -21,10 +25,9 @@ static double unit_random(uint64_t* state) {
   return (double)(*state >> 11) * 0x1p-53;
 }
 
-static World heap(const char* contact) {
+static World heap(const char* contact, uint64_t seed) {
   World w = world_begin(h, true);
   w.mu_static = 0.5, w.mu_kinetic = 0.45;
-  uint64_t seed = 11;
   for (int i = 0; i < NBOX; i++) {
     double q[4], norm = 0;
     for (int k = 0; k < 4; k++) q[k] = unit_random(&seed) - 0.5, norm += q[k] * q[k];
@@ -44,12 +47,17 @@ typedef struct Force {
   double rest_speed;
 } Force;
 
-static Force measure(const char* contact, double time, double* t, double* f, int* nsample) {
-  World w = heap(contact);
+typedef struct Series {
+  int n;
+  double t[MAX_SAMPLE], f[MAX_SAMPLE];
+} Series;
+
+static Force measure(const char* contact, uint64_t seed, double time, Series* series) {
+  World w = heap(contact, seed);
   int n = (int)(time / h + 0.5), nlast = n / 8, lowest = 1;
   double* lowest_force = malloc(sizeof(double) * (size_t)n * NBOX);
   double sum = 0, sum2 = 0;
-  *nsample = 0;
+  series->n = 0;
   for (int i = 0; i < n; i++) {
     ab_step(w.model, w.data);
     for (int b = 0; b < NBOX; b++) lowest_force[i * NBOX + b] = 0;
@@ -68,7 +76,7 @@ static Force measure(const char* contact, double time, double* t, double* f, int
   for (int i = 0; i < n; i++) {
     double x = lowest_force[i * NBOX + lowest - 1];
     if (i >= n - nlast) zero += x == 0;
-    if (i % 20 == 0) t[*nsample] = i * h, f[(*nsample)++] = x;
+    if (i % 20 == 0) series->t[series->n] = i * h, series->f[series->n++] = x;
   }
   double mean = sum / nlast, weight = NBOX * weight_of_one;
   r.total_mean = mean / weight;
@@ -83,22 +91,49 @@ static Force measure(const char* contact, double time, double* t, double* f, int
   return r;
 }
 
+static int by_value(const void* a, const void* b) {
+  double x = *(const double*)a, y = *(const double*)b;
+  return x < y ? -1 : x > y;
+}
+
+// Each number by itself: the median over the heaps.
+static Force median(const Force* heap) {
+  double column[4][NHEAP];
+  for (int i = 0; i < NHEAP; i++) {
+    column[0][i] = heap[i].total_mean, column[1][i] = heap[i].total_deviation;
+    column[2][i] = heap[i].lowest_zero_fraction, column[3][i] = heap[i].rest_speed;
+  }
+  for (int k = 0; k < 4; k++) qsort(column[k], NHEAP, sizeof(double), by_value);
+  return (Force){column[0][NHEAP / 2], column[1][NHEAP / 2], column[2][NHEAP / 2],
+                 column[3][NHEAP / 2]};
+}
+
+static Force drop_all(const char* contact, const char* label, double time) {
+  static Series series;
+  Force heap[NHEAP];
+  char line[512];
+  int used = snprintf(line, sizeof line, "%s, deviation of the floor's force by heap:", contact);
+  for (int i = 0; i < NHEAP; i++) {
+    heap[i] = measure(contact, 11 + (uint64_t)i, time, &series);
+    if (i == 0) experiment_series(label, "line", series.n, series.t, series.f);
+    used += snprintf(line + used, sizeof line - (size_t)used, " %.1e", heap[i].total_deviation);
+  }
+  experiment_note("%s", line);
+  return median(heap);
+}
+
 int main(int argc, char** argv) {
   experiment_begin(argc, argv, "zhang-heap", "Floor force on the lowest of seven dropped boxes",
                    "Zhang, Wakisaka & Sugihara, section 4.1, Figs. 4 and 5");
-  double time = 2.5;
+  double time = experiment_is_short() ? 2.5 : 4;
   if (experiment_is_short()) h = 5e-4;
-  static double t[MAX_SAMPLE], f[MAX_SAMPLE];
-  int n;
   experiment_figure("Floor force on the lowest box", "time [s]", "force [N]");
-  Force point = measure("point-pgs", time, t, f, &n);
-  experiment_series("contact points (point-pgs)", "line", n, t, f);
-  Force volume = measure("volume-pgs", time, t, f, &n);
-  experiment_series("contact volumes (volume-pgs)", "line", n, t, f);
+  Force point = drop_all("point-pgs", "contact points (point-pgs)", time);
+  Force volume = drop_all("volume-pgs", "contact volumes (volume-pgs)", time);
   experiment_claim(volume.lowest_zero_fraction == 0,
                    "with volumes the force on the lowest box never drops to zero at rest",
                    "nearly constant (Fig. 5)",
-                   "zero in %.2g %% of the last eighth; speed left %.1e m/s",
+                   "median of the heaps: zero in %.2g %% of the last eighth; speed left %.1e m/s",
                    100 * volume.lowest_zero_fraction, volume.rest_speed);
   experiment_claim(volume.total_deviation < 1e-3, "total floor force steady after settling",
                    "weight, deviation < 1e-3", "mean %.6f, deviation %.1e of the weight",
