@@ -69,6 +69,9 @@ typedef struct Run {
   abEnergy energy;
   double energy0, max_gain, max_step_gain;
   int max_contact;
+  const char* note;  // the first one of the contact model, how many steps had one, since when
+  long noted;
+  double noted_since;
   // how it ended
   abStepStatus failure;  // AB_STEP_OK: it did not fail
   int signal;
@@ -308,6 +311,12 @@ static void observe(Run* run, double* last_energy) {
   run->max_penetration = fmax(run->max_penetration, stat->max_penetration);
   if (stat->ncontact > run->max_contact) run->max_contact = stat->ncontact;
   run->unconverged += stat->status == AB_STEP_UNCONVERGED;
+  if (stat->note && run->noted++ == 0) {
+    run->note = stat->note;
+    run->noted_since = run->data->time;
+    if (!run->quiet)
+      fprintf(stderr, "abut: warning: time %.9g s: %s\n", run->data->time, stat->note);
+  }
   double energy = cli_total_energy(run->model, run->data);
   run->max_gain = fmax(run->max_gain, energy - run->energy0);
   run->max_step_gain = fmax(run->max_step_gain, energy - *last_energy);
@@ -410,6 +419,17 @@ static json_t* failure_json(const Run* run) {
   return j;
 }
 
+static json_t* warnings_json(const Run* run) {
+  json_t* list = json_array();
+  if (!run->note) return list;
+  json_t* j = json_object();
+  json_object_set_new(j, "text", json_string(run->note));
+  json_object_set_new(j, "steps", json_integer(run->noted));
+  json_object_set_new(j, "since", cli_json_number(run->noted_since));
+  json_array_append_new(list, j);
+  return list;
+}
+
 static void print_json(const Run* run) {
   char hash[17];
   snprintf(hash, sizeof hash, "%016" PRIx64, ab_state_hash(run->model, run->data));
@@ -427,6 +447,7 @@ static void print_json(const Run* run) {
   json_object_set_new(j, "max_residual", cli_json_number(run->max_residual));
   json_object_set_new(j, "unconverged_steps", json_integer(run->unconverged));
   json_object_set_new(j, "max_penetration", cli_json_number(run->max_penetration));
+  json_object_set_new(j, "warnings", warnings_json(run));
   json_object_set_new(j, "energy", energy_json(run));
   json_object_set_new(j, "interrupted", json_boolean(run->signal != 0));
   json_object_set_new(j, "failure", failure_json(run));
@@ -451,6 +472,8 @@ static void print_summary(const Run* run) {
       "J\n",
       run->energy0, e->kinetic + e->gravity + e->spring, e->kinetic, e->gravity, e->spring,
       run->max_gain);
+  if (run->note)
+    printf("  note      in %ld steps since %.9g s: %s\n", run->noted, run->noted_since, run->note);
   printf("  hash      %016" PRIx64 "\n", ab_state_hash(run->model, run->data));
   for (int i = 0; i < run->nrecording; i++)
     printf("  recorded  %s (%d samples)\n", run->recording[i].path, run->recording[i].nsample);

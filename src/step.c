@@ -160,12 +160,14 @@ static abStatus solve_contact(const abModel* model, abData* data, double* v,
     ab_response_update(model, data);
     keep_memory(data, bytes, kept, true);
     solution.residual = 0, solution.nregularised = 0, solution.status = AB_STEP_OK;
+    solution.note = NULL;
     status = solve_once(model, data, &solution, v);
   }
   data->stat.status = solution.status;
   data->stat.iterations = solution.iterations;
   data->stat.residual = solution.residual;
   data->stat.nregularised = solution.nregularised;
+  data->stat.note = solution.note;
   if (status != AB_OK) return status;
   if (contact->moves_bodies) *twist_end = solution.twist_end;
   return ab_report_contacts(data, solution.pair);

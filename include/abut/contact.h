@@ -163,6 +163,7 @@ typedef struct abContactSolution {
   int iterations;
   double residual;   // scaled: comparable with the parameter `tolerance`
   int nregularised;  // pivots replaced, fallbacks taken: 0 in a clean step
+  const char* note;  // what the user should know of this step: static text, or NULL
 } abContactSolution;
 
 typedef struct abParam {

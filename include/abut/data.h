@@ -15,6 +15,7 @@ typedef struct abStat {
   int iterations;
   double residual;
   int nregularised;
+  const char* note;  // of the contact model on this step: static text, or NULL
   int ncandidate, npair, ncontact;
   double max_penetration;
   int bad_body;  // where a broken step first shows, else -1

@@ -279,6 +279,8 @@ static bool measure(Work* w, abArena* arena, abOverlap* out) {
   double volume = sum.volume / 6;
   // A plate of thickness t has V = t * surface / 2.
   if (!(volume > 0.5 * w->noise * out->area[0])) return false;
+  // No body has more volume than a ball of its surface, 36 pi V^2 <= A^3: a needle of rounding has.
+  if (113 * volume * volume > out->area[0] * out->area[0] * out->area[0]) return false;
   out->volume = volume;
   out->centroid = v3_axpy(1 / (24 * volume), sum.moment, origin);
   // An average of the vertices: where little more than rounding is left, that must not throw it out

@@ -41,7 +41,7 @@
 //
 // A hull stands for its body exactly where the other body bears all corners of what touches with
 // a plane or a face. Elsewhere the contact may be in a hole that the hull spans: the step then
-// counts it in `nregularised`.
+// counts it in `nregularised` and says so in its note.
 //
 // Not modelled: contacts of joint trees (the step is reported as unconverged with residual 1, and
 // the pairs are counted in `nregularised`).
@@ -107,6 +107,12 @@ static int list_contacts(const abContactProblem* p, abEcpTouch* touch, int* refu
   return n;
 }
 
+static const char text_jointed[] =
+    "ecp does not model contacts of bodies with joints: they are left out";
+static const char text_hull[] =
+    "ecp takes a body of several geoms by its convex hull, which is valid for planar contact only: "
+    "here it touches where the body may have a hole, and the contact is not to be relied on";
+
 static void solve(const abContactProblem* p, abContactSolution* out) {
   abArenaMark mark = ab_arena_mark(p->scratch);
   for (int i = 0; i < p->nbody; i++) out->twist_end[i] = p->body[i].twist_free;
@@ -121,7 +127,8 @@ static void solve(const abContactProblem* p, abContactSolution* out) {
   }
   out->iterations = report.iterations;
   out->residual = refused ? fmax(1, report.residual) : report.residual;
-  out->nregularised = report.fallbacks + refused;
+  out->nregularised = report.fallbacks + report.hulls + refused;
+  out->note = refused ? text_jointed : report.hulls ? text_hull : NULL;
   out->status = !room                                           ? AB_STEP_BROKEN
                 : refused || report.residual > report.tolerance ? AB_STEP_UNCONVERGED
                                                                 : AB_STEP_OK;

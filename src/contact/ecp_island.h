@@ -24,6 +24,7 @@ typedef struct abEcpReport {
   double tolerance;
   bool exact_momentum;
   int iterations, fallbacks;
+  int hulls;  // contacts where a hull may touch in a hole of its body
   double residual;
 } abEcpReport;
 

@@ -27,7 +27,8 @@ enum { ROUNDS = 40, SWEEPS = 6 };
 
 void ab_ecp_new_budget(abEcpIsland* island, double share) {
   island->system.work = 0;
-  island->system.work_limit = share * BUDGET * (10.0 + island->ncontact);
+  double n = island->ncontact;  // sweeps needed grow with the island, too
+  island->system.work_limit = share * BUDGET * (10 + n) * (1 + n / 20);
 }
 
 bool ab_ecp_exhausted(const abEcpIsland* island) {
@@ -339,7 +340,7 @@ bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
   if (!isfinite(residual)) residual = 1;
   for (int i = 0; i < island->ncontact; i++)
     for (int side = 0; side < 2; side++)
-      report->fallbacks += beyond_hull(&island->contact[i], side);
+      report->hulls += beyond_hull(&island->contact[i], side);
   for (int i = 0; i < island->ncontact; i++)
     if (!ab_ecp_bears(&island->contact[i])) island->contact[i].active = false;
   if (!solved) {

@@ -60,6 +60,8 @@ static void hull_that_bears_with_its_own_face_is_counted(void** state) {
   for (int i = 0; i < 40; i++) {
     ab_step(m, d);
     flagged += d->stat.nregularised > 0;
+    assert_int_equal(d->stat.nregularised > 0, d->stat.note != NULL);
+    if (d->stat.note) assert_non_null(strstr(d->stat.note, "convex hull"));
   }
   assert_true(flagged > 0);
   ab_data_free(d);
