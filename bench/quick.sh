@@ -35,7 +35,7 @@ for kernel in overlap distance pile ecp chain; do
     continue
   fi
   change=$(awk -v a="$n" -v b="$old" 'BEGIN { printf "%+.1f", 100 * (a / b - 1) }')
-  note=$(awk -v c="$change" 'BEGIN { print c > 5 ? "SLOWER" : c < -5 ? "faster" : "" }')
+  note=$(awk -v c="$change" 'BEGIN { print (c > 5 ? "SLOWER" : c < -5 ? "faster" : "") }')
   [ "$note" = SLOWER ] && worse=1
   printf '%-10s %14d %14d %8s%% %s\n' "$kernel" "$n" "$old" "$change" "$note"
 done

@@ -46,15 +46,18 @@
 // 6 mu_static while the patch sticks, mu_kinetic from when more than half of its load moves faster
 //   than AB_PATCH_SLIDING s_y, until less than half does.
 //
-// Solving (patch_newton.c, patch_sweep.c). Islands are solved one by one, in parallel. Newton's
-// method with the block-sparse factorisation where that is cheap, block Gauss-Seidel where not or
-// where Newton has not converged. Impulses handed out always belong exactly to the velocities they
-// cause: action equals reaction to rounding, whatever is left as residual.
+// Solving. Islands are solved one by one, in parallel: by Newton's method with the block-sparse
+// factorisation (patch_newton.c), or by block Gauss-Seidel with momentum (patch_sweep.c); which of
+// the two, solve_one below decides. Impulses handed out always belong exactly to the velocities
+// they cause: action equals reaction to rounding, whatever is left as residual. The residual of
+// Newton's method is one of forces, that of the sweeps one of velocities, in the same units of g h:
+// a velocity wrong by the tolerance means a force wrong by up to `stiffness` times as much by the
+// law, but by no more than the tolerance in what moves the bodies.
 //
 // Limits. The Coulomb bound is a fixed point (passes), not part of the convex problem; with strong
 // coupling of friction and pressure it may swing and then ends as UNCONVERGED. Friction is
 // isotropic (e_t, e_o are not used) and its torque follows from the area (e_r is not used). In
-// piles of hundreds of bodies most steps of the falling phase end UNCONVERGED.
+// piles of hundreds of bodies most steps end UNCONVERGED while anything in them moves.
 #include <math.h>
 #include <string.h>
 
