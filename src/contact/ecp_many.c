@@ -339,8 +339,7 @@ bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
   double residual = fmax(verdict.residual, verdict.violated);
   if (!isfinite(residual)) residual = 1;
   for (int i = 0; i < island->ncontact; i++)
-    for (int side = 0; side < 2; side++)
-      report->hulls += beyond_hull(&island->contact[i], side);
+    for (int side = 0; side < 2; side++) report->hulls += beyond_hull(&island->contact[i], side);
   for (int i = 0; i < island->ncontact; i++)
     if (!ab_ecp_bears(&island->contact[i])) island->contact[i].active = false;
   if (!solved) {

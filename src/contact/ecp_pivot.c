@@ -120,7 +120,8 @@ static bool turn_start(abEcpContact* c, int start) {
   const double turn = 6.283185307179586;
   int own = c->mode.kind[0] != AB_ECP_RIM && c->npar == 2;  // which parameter is the rim's
   if (c->mode.kind[0] == AB_ECP_RIM && c->mode.kind[1] == AB_ECP_RIM) {
-    c->par[0] += turn * ((start / 5) - 2) / 10, c->par[1] += turn * (start % 5 - 2) / 10;
+    int row = start / 5 - 2, column = start % 5 - 2;
+    c->par[0] += turn * row / 10, c->par[1] += turn * column / 10;
   } else {
     c->par[own] += turn * start / 9;
   }
