@@ -155,7 +155,7 @@ static abStatus plan_factors(abPatchIsland* island, abBlockSymbolic* symbolic, b
 // not tried again for a while.
 enum { LARGE_ISLAND = 64, NEWTON_WAIT = 64 };
 // Calm: no patch has changed its motion by more than this times g h since the last step.
-#define CALM 0.05
+#define CALM 1
 
 static bool solved(const abPatchIsland* island) {
   return island->residual <= island->system->param[AB_PATCH_TOLERANCE];
@@ -190,6 +190,7 @@ static abStatus finish_by_newton(abPatchIsland* island) {
   double residual = island->residual;
   memcpy(v, island->v, sizeof(double) * (size_t)n);
   for (int i = 0; i < m; i++) contact[i] = *island->contact[i];
+  island->patient = true;
   abStatus status = try_newton(island);
   if (status != AB_OK || solved(island)) return status;
   memcpy(island->v, v, sizeof(double) * (size_t)n);

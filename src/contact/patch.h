@@ -133,6 +133,7 @@ typedef struct abPatchIsland {
   double *v, *v_free, *gradient, *direction;
   double* scale;  // per block: what the residual is measured by
   abArena* scratch;
+  bool patient;  // Newton's method may take all its iterations
   // result
   int newton_wait;
   int iterations, nregularised;

@@ -263,7 +263,7 @@ abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic)
   // In a large island that moves, something always swings; what Newton has not found soon is left
   // to the sweeps.
   int most = (int)param[AB_PATCH_ITERATIONS];
-  if (island->ncontact > SMALL_ISLAND)
+  if (island->ncontact > SMALL_ISLAND && !island->patient)
     most = most < 12 ? most : 12 + (most - 12) * SMALL_ISLAND / island->ncontact;
   Work work = {.value = NULL};
   int pass = 0, first = island->iterations;
