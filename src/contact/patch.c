@@ -47,17 +47,19 @@
 //   than AB_PATCH_SLIDING s_y, until less than half does.
 //
 // Solving. Islands are solved one by one, in parallel: by Newton's method with the block-sparse
-// factorisation (patch_newton.c), or by block Gauss-Seidel with momentum (patch_sweep.c); which of
-// the two, solve_one below decides. Impulses handed out always belong exactly to the velocities
+// factorisation (patch_newton.c), or by block Gauss-Seidel with momentum (patch_sweep.c): solve_one
+// below decides. Impulses handed out always belong exactly to the velocities
 // they cause: action equals reaction to rounding, whatever is left as residual. The residual of
 // Newton's method is one of forces, that of the sweeps one of velocities, in the same units of g h:
 // a velocity wrong by the tolerance means a force wrong by up to `stiffness` times as much by the
 // law, but by no more than the tolerance in what moves the bodies.
 //
 // Limits. The Coulomb bound is a fixed point (passes), not part of the convex problem; with strong
-// coupling of friction and pressure it may swing and then ends as UNCONVERGED. Friction is
-// isotropic (e_t, e_o are not used) and its torque follows from the area (e_r is not used). In
-// piles of hundreds of bodies most steps end UNCONVERGED while anything in them moves.
+// coupling of friction and pressure it may swing and then ends as UNCONVERGED. In islands of more
+// than AB_PATCH_LARGE contacts there is one pass: the bound is the load of the step before, which
+// at rest is the same; the residual is that of the problem with this bound. Friction is isotropic
+// (e_t, e_o are not used) and its torque follows from the area (e_r is not used). Large islands in
+// which bodies strike are left to the sweeps, whose steps mostly end UNCONVERGED.
 #include <math.h>
 #include <string.h>
 
@@ -77,7 +79,7 @@ static const abParam params[AB_PATCH_NPARAM] = {
     [AB_PATCH_SLOP] = {"slop", 4, "g h^2",
                        "depth at rest (at most a hundredth of the thinner body)"},
     [AB_PATCH_ITERATIONS] = {"iterations", 60, "1", "most Newton steps"},
-    [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 2e7, "flop",
+    [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 1e9, "flop",
                                "largest factorisation; beyond it islands are solved by sweeps"},
     [AB_PATCH_SWEEPS] = {"sweeps", 16, "1", "most sweeps over a large island"},
     [AB_PATCH_SWEEP_TOLERANCE] = {"sweep_tolerance", 3e-4, "g h",
@@ -128,89 +130,53 @@ static abStatus number_blocks(abPatchSystem* system, const abIslands* islands,
   return AB_OK;
 }
 
-// The elimination order and pattern of the island's matrix; *direct: its factorisation is cheap
-// enough.
-static abStatus plan_factors(abPatchIsland* island, abBlockSymbolic* symbolic, bool* direct) {
-  abArena* arena = island->scratch;
-  int(*edge)[2] = ab_arena_take(arena, sizeof(int[2]) * (size_t)island->ncontact);
-  if (!edge) return AB_ERROR_MEMORY;
-  int n = 0;
-  for (int i = 0; i < island->ncontact; i++) {
-    const abPatchSide* s = island->contact[i]->side;
-    if (s[0].block < 0 || s[1].block < 0 || s[0].block == s[1].block) continue;
-    edge[n][0] = s[0].block, edge[n][1] = s[1].block;
-    n++;
-  }
-  abStatus status =
-      ab_block_symbolic(island->nblock, island->size, n, (const int(*)[2])edge,
-                        island->system->param[AB_PATCH_DIRECT_LIMIT], arena, arena, symbolic);
-  *direct = status == AB_OK;
-  return status == AB_ERROR_MEMORY ? status : AB_OK;
-}
-
-// Two ways to solve an island. In a large one that moves there is always some patch that strikes,
-// slips or opens, and each keeps Newton's steps short for all; sweeps settle such things where they
-// happen. Where nothing much happens and they still carry loads to and fro, as in a wall, Newton's
-// method finds the balance, and goes first from then on (newton_wait -1) until it fails; then it is
-// not tried again for a while.
-enum { LARGE_ISLAND = 64, NEWTON_WAIT = 64 };
-// Calm: no patch has changed its motion by more than this times g h since the last step.
+// Two ways to solve an island. Newton's method gets to the end, and where nothing much happens it
+// is there in a few iterations, at rest in none. Where bodies strike, every patch that slips or
+// opens shortens its steps for all the others; in a large island sweeps then do better, which
+// settle such things where they happen. Calm: no patch has changed its motion by more than this
+// times g h since the last step.
 #define CALM 1
+// After a failure Newton's method is not tried again for this many steps.
+enum { NEWTON_WAIT = 16 };
 
 static bool solved(const abPatchIsland* island) {
   return island->residual <= island->system->param[AB_PATCH_TOLERANCE];
 }
 
-static abStatus try_newton(abPatchIsland* island) {
-  abBlockSymbolic symbolic;
-  bool direct;
-  abStatus status = plan_factors(island, &symbolic, &direct);
-  if (status == AB_OK && direct) status = ab_patch_newton(island, &symbolic);
-  island->newton_wait = status == AB_OK && solved(island) ? -1 : NEWTON_WAIT;
-  return status;
-}
-
-static abStatus sweep(abPatchIsland* island) {
-  return ab_patch_sweep(island, (int)island->system->param[AB_PATCH_SWEEPS]);
-}
-
 static int wait_for_newton(const abPatchIsland* island) {
-  int wait = -1;
-  for (int i = 0; i < island->ncontact && island->ncontact > LARGE_ISLAND; i++)
+  int wait = 0;
+  for (int i = 0; i < island->ncontact; i++)
     if (island->contact[i]->newton_wait > wait) wait = island->contact[i]->newton_wait;
   return wait;
 }
 
-// Newton's method after sweeps: what it leaves unfinished is worse than what the sweeps had.
-static abStatus finish_by_newton(abPatchIsland* island) {
+static bool is_large(const abPatchIsland* island) { return island->ncontact > AB_PATCH_LARGE; }
+
+// What Newton's method leaves unfinished in a large island is no good beginning for the sweeps.
+static abStatus newton_or_nothing(abPatchIsland* island) {
   int n = island->ndof, m = island->ncontact;
   double* v = AB_TAKE(island->scratch, double, n);
   abPatchContact* contact = AB_TAKE(island->scratch, abPatchContact, m);
   if (!v || !contact) return AB_ERROR_MEMORY;
-  double residual = island->residual;
   memcpy(v, island->v, sizeof(double) * (size_t)n);
   for (int i = 0; i < m; i++) contact[i] = *island->contact[i];
-  island->patient = true;
-  abStatus status = try_newton(island);
+  abStatus status = ab_patch_newton(island);
   if (status != AB_OK || solved(island)) return status;
+  island->newton_wait = NEWTON_WAIT;
   memcpy(island->v, v, sizeof(double) * (size_t)n);
   for (int i = 0; i < m; i++) *island->contact[i] = contact[i];
-  island->residual = residual;
   return AB_OK;
 }
 
 static abStatus solve_one(abPatchIsland* island) {
+  bool large = is_large(island);
   int wait = wait_for_newton(island);
   island->newton_wait = wait > 0 ? wait - 1 : 0;
-  if (wait < 0) {
-    abStatus status = try_newton(island);
+  if (!large || (wait == 0 && ab_patch_departure(island) <= CALM)) {
+    abStatus status = large ? newton_or_nothing(island) : ab_patch_newton(island);
     if (status != AB_OK || solved(island)) return status;
-    return sweep(island);
   }
-  bool calm = wait == 0 && ab_patch_departure(island) <= CALM;
-  abStatus status = sweep(island);
-  if (status != AB_OK || solved(island) || !calm) return status;
-  return finish_by_newton(island);
+  return ab_patch_sweep(island, (int)island->system->param[AB_PATCH_SWEEPS]);
 }
 
 static void solve_island(void* context, int i, int worker) {

@@ -35,6 +35,10 @@ enum {
 // the fall can stop the sliding that came with it.
 #define AB_PATCH_NEW 24
 
+// Islands with more contacts than this are large: see solve_one in patch.c and end_pass in
+// patch_newton.c.
+#define AB_PATCH_LARGE 64
+
 // Local 6-vectors are (t1, t2, normal) components: velocity at the patch's centre and angular
 // velocity; likewise impulses and moments about the centre.
 
@@ -133,7 +137,6 @@ typedef struct abPatchIsland {
   double *v, *v_free, *gradient, *direction;
   double* scale;  // per block: what the residual is measured by
   abArena* scratch;
-  bool patient;  // Newton's method may take all its iterations
   // result
   int newton_wait;
   int iterations, nregularised;
@@ -176,7 +179,8 @@ void ab_patch_update_load(abPatchContact* c, const double impulse[6], double ble
 // How far the law's derivative along the slip is trusted when the impulse carried is f.
 double ab_patch_trust(const abPatchContact* c, const double f[6]);
 // --- patch_newton.c
-abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic);
+// Leaves the residual above the tolerance where it fails, or where the matrix is too large.
+abStatus ab_patch_newton(abPatchIsland* island);
 // --- patch_sweep.c
 // How far the motion has gone, in units of g h, from where the law gave the impulses.
 double ab_patch_departure(const abPatchIsland* island);

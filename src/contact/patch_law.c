@@ -63,6 +63,8 @@ static void scale_fine(abPatchLaw* law) {
   ab_points_profile(&points, (const double(*)[3])law->profile, sum);
   law->use_fine = sum[0] > 0.5 * law->stick[0] && sum[0] < 2 * law->stick[0];
   law->fine_scale = law->use_fine ? law->stick[0] / sum[0] : 1;
+  // what sticks and what slips must be summed alike: else friction jumps where slip begins
+  for (int k = 1; k < 4 && law->use_fine; k++) law->stick[k] = law->fine_scale * sum[k];
 }
 
 // It matters where the pole of the slip lies within a few radii of the patch.

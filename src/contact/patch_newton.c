@@ -73,6 +73,7 @@ static void add_product6(const double* restrict A, const double* restrict H, dou
 }
 
 typedef struct Work {
+  abBlockSymbolic symbolic;
   double *T[2], *H[2];
   double* value;
 } Work;
@@ -131,14 +132,33 @@ static void assemble(abPatchIsland* island, const abBlockSymbolic* s, Work* w) {
   for (int i = 0; i < island->ncontact; i++) add_contact(island->contact[i], s, w);
 }
 
-static bool take_work(const abPatchIsland* island, const abBlockSymbolic* s, Work* w) {
-  for (int k = 0; k < 2; k++) {
-    w->T[k] = AB_TAKE(island->scratch, double, 6 * s->largest);
-    w->H[k] = AB_TAKE(island->scratch, double, 6 * s->largest);
-    if (!w->T[k] || !w->H[k]) return false;
+// The elimination order and pattern of the island's matrix. AB_ERROR_UNSUPPORTED: its factorisation
+// would cost too much.
+static abStatus plan_factors(const abPatchIsland* island, abBlockSymbolic* symbolic) {
+  abArena* arena = island->scratch;
+  int(*edge)[2] = ab_arena_take(arena, sizeof(int[2]) * (size_t)island->ncontact);
+  if (!edge) return AB_ERROR_MEMORY;
+  int n = 0;
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchSide* s = island->contact[i]->side;
+    if (s[0].block < 0 || s[1].block < 0 || s[0].block == s[1].block) continue;
+    edge[n][0] = s[0].block, edge[n][1] = s[1].block;
+    n++;
   }
-  w->value = AB_TAKE(island->scratch, double, s->nvalue);
-  return w->value != NULL;
+  return ab_block_symbolic(island->nblock, island->size, n, (const int(*)[2])edge,
+                           island->system->param[AB_PATCH_DIRECT_LIMIT], arena, arena, symbolic);
+}
+
+static abStatus take_work(const abPatchIsland* island, Work* w) {
+  abStatus status = plan_factors(island, &w->symbolic);
+  if (status != AB_OK) return status;
+  for (int k = 0; k < 2; k++) {
+    w->T[k] = AB_TAKE(island->scratch, double, 6 * w->symbolic.largest);
+    w->H[k] = AB_TAKE(island->scratch, double, 6 * w->symbolic.largest);
+    if (!w->T[k] || !w->H[k]) return AB_ERROR_MEMORY;
+  }
+  w->value = AB_TAKE(island->scratch, double, w->symbolic.nvalue);
+  return w->value ? AB_OK : AB_ERROR_MEMORY;
 }
 
 // --- line search
@@ -161,19 +181,20 @@ static double slope_at(abPatchIsland* island, double a, double dMd) {
 // The energy is convex, its slope along d grows: 1 if that is nearly its root, else the root. False
 // position, but bisection whenever it has not halved the bracket: where a contact comes into play
 // the slope has a kink, hardly rising before it and steep behind it. What is returned lies behind
-// the kink, so that the next step knows of the contact.
-static double line_search(abPatchIsland* island) {
+// the kink, so that the next step knows of the contact. Full steps are taken where the slope at
+// their end is at most `accept` times that at the beginning.
+static double line_search(abPatchIsland* island, double accept) {
   double dMd = ab_patch_kinetic(island, island->direction);
   double slope0 = 0, slope1 = slope_at(island, 1, dMd);
   for (int i = 0; i < island->ndof; i++) slope0 += island->gradient[i] * island->direction[i];
-  if (!(slope0 < 0) || slope1 <= 0.3 * -slope0) return 1;
+  if (!(slope0 < 0) || slope1 <= accept * -slope0) return 1;
   double low = 0, high = 1, flow = slope0, fhigh = slope1;
   bool bisect = false;
-  for (int i = 0; i < 24 && high - low > 0.01 * high; i++) {
+  for (int i = 0; i < 24 && high - low > 0.03 * accept * high; i++) {
     double width = high - low;
     double a = bisect ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
     double f = slope_at(island, a, dMd);
-    if (fabs(f) <= 0.1 * -slope0) return a;
+    if (fabs(f) <= 0.3 * accept * -slope0) return a;
     if (f > 0)
       high = a, fhigh = f;
     else
@@ -208,7 +229,8 @@ static void evaluate(abPatchIsland* island, bool derivative) {
 }
 
 // Solves for the step d from gradient, answer and G.
-static bool find_direction(abPatchIsland* island, const abBlockSymbolic* s, Work* w) {
+static bool find_direction(abPatchIsland* island, Work* w) {
+  const abBlockSymbolic* s = &w->symbolic;
   assemble(island, s, w);
   // Pivots smaller than rounding of what was subtracted carry no information.
   island->nregularised += ab_block_factor(s, w->value, 16 * DBL_EPSILON);
@@ -222,10 +244,10 @@ static bool find_direction(abPatchIsland* island, const abBlockSymbolic* s, Work
   return true;
 }
 
-static bool newton_step(abPatchIsland* island, const abBlockSymbolic* s, Work* w) {
+static bool newton_step(abPatchIsland* island, Work* w, double accept) {
   evaluate(island, true);
-  if (!find_direction(island, s, w)) return false;
-  take_step(island, line_search(island));
+  if (!find_direction(island, w)) return false;
+  take_step(island, line_search(island, accept));
   return true;
 }
 
@@ -233,7 +255,7 @@ static bool newton_step(abPatchIsland* island, const abBlockSymbolic* s, Work* w
 // step's impulse, so that each point of a patch is taken to press and to stick as it did then. At
 // the present twist of a moving pile, which the stiff law was never asked about, most points would
 // wrongly seem to have come off.
-static bool predict(abPatchIsland* island, const abBlockSymbolic* s, Work* w) {
+static bool predict(abPatchIsland* island, Work* w) {
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
     double d[6], Gd[6];
@@ -244,52 +266,81 @@ static bool predict(abPatchIsland* island, const abBlockSymbolic* s, Work* w) {
     for (int k = 0; k < 6; k++) c->answer[k] -= Gd[k];
   }
   ab_patch_residual(island);
-  if (!find_direction(island, s, w)) return false;
+  if (!find_direction(island, w)) return false;
   take_step(island, 1);
   return true;
 }
 
-enum { MOST_PASSES = 30, SMALL_ISLAND = 8, LARGE_ISLAND = 64 };
+enum { MOST_PASSES = 30, SMALL_ISLAND = 8, PATIENCE = 4 };
 
-// Passes: the pressure that bounds friction is that of the last pass. A pass need not be solved
-// better than a tenth of what the new bound disturbs.
-abStatus ab_patch_newton(abPatchIsland* island, const abBlockSymbolic* symbolic) {
-  const double* param = island->system->param;
-  // What is left of a step adds up over thousands of them; where a factorisation costs next to
-  // nothing, little is left.
-  double loose = (island->ncontact <= LARGE_ISLAND ? 0.01 : 1) * param[AB_PATCH_TOLERANCE];
-  double last = INFINITY;
-  double tolerance = island->ncontact <= SMALL_ISLAND ? 1e-5 * loose : loose, enough = tolerance;
-  // In a large island that moves, something always swings; what Newton has not found soon is left
-  // to the sweeps.
-  int most = (int)param[AB_PATCH_ITERATIONS];
-  if (island->ncontact > SMALL_ISLAND && !island->patient)
-    most = most < 12 ? most : 12 + (most - 12) * SMALL_ISLAND / island->ncontact;
+static void update_loads(abPatchIsland* island, double blend) {
+  for (int i = 0; i < island->ncontact; i++)
+    ab_patch_update_load(island->contact[i], island->contact[i]->answer, blend);
+}
+
+// How Newton's method goes on.
+typedef struct Progress {
+  double tolerance;  // residual wanted in the end
+  double loose;      // and what may be left if rounding stops it
+  double enough;     // residual wanted of this pass
+  double last, best, disturbed, blend;
+  int pass, since;  // passes; iterations since the residual was last halved
+} Progress;
+
+// What is left of a step adds up over thousands of them; where a factorisation costs next to
+// nothing, little is left.
+static Progress begin_progress(const abPatchIsland* island) {
+  double loose = island->system->param[AB_PATCH_TOLERANCE];
+  if (island->ncontact <= AB_PATCH_LARGE) loose *= 0.01;
+  double tolerance = island->ncontact <= SMALL_ISLAND ? 1e-5 * loose : loose;
+  return (Progress){.tolerance = tolerance,
+                    .loose = loose,
+                    .enough = tolerance,
+                    .last = INFINITY,
+                    .best = INFINITY,
+                    .disturbed = INFINITY,
+                    .blend = 1};
+}
+
+// After a pass: the pressure that bounds friction becomes that of the pass. Returns whether that is
+// the end. In a large island it is: there the bound lags by one step. At rest that makes no
+// difference, and where bodies move it is as good as the next pass, which would be as much work.
+static bool end_pass(abPatchIsland* island, Progress* p, bool stalled) {
+  update_loads(island, p->blend);
+  if (island->ncontact > AB_PATCH_LARGE) return true;
+  evaluate(island, false);
+  island->residual = ab_patch_residual(island);
+  if (island->residual <= (stalled ? p->loose : p->tolerance) || ++p->pass >= MOST_PASSES)
+    return true;
+  // It swings: go a shorter way.
+  if (p->pass >= 2 && island->residual > 0.5 * p->disturbed && p->blend > 0.3) p->blend *= 0.7;
+  p->disturbed = island->residual;
+  p->enough = fmax(p->tolerance, 0.1 * island->residual);  // a tenth of what the bound disturbs
+  p->last = INFINITY;
+  return false;
+}
+
+// Passes: the pressure that bounds friction is that of the last pass.
+abStatus ab_patch_newton(abPatchIsland* island) {
+  int most = (int)island->system->param[AB_PATCH_ITERATIONS], first = island->iterations;
   Work work = {.value = NULL};
-  int pass = 0, first = island->iterations;
-  double blend = 1, disturbed = INFINITY;
+  Progress p = begin_progress(island);
   for (;;) {
     evaluate(island, false);
     island->residual = ab_patch_residual(island);
-    bool stalled = island->residual <= loose && island->residual > 0.5 * last;  // by rounding
-    last = island->residual;
-    if (island->residual <= enough || stalled) {
-      for (int i = 0; i < island->ncontact; i++)
-        ab_patch_update_load(island->contact[i], island->contact[i]->answer, blend);
-      evaluate(island, false);
-      island->residual = ab_patch_residual(island);
-      if (island->residual <= (stalled ? loose : tolerance) || ++pass >= MOST_PASSES) break;
-      // It swings: go a shorter way.
-      if (pass >= 2 && island->residual > 0.5 * disturbed && blend > 0.3) blend *= 0.7;
-      disturbed = island->residual;
-      enough = fmax(tolerance, 0.1 * island->residual);
-      last = INFINITY;
+    bool stalled = island->residual <= p.loose && island->residual > 0.5 * p.last;  // by rounding
+    p.last = island->residual;
+    if (island->residual < 0.5 * p.best) p.best = island->residual, p.since = 0;
+    if ((island->residual <= p.enough || stalled) && end_pass(island, &p, stalled)) break;
+    if (island->iterations - first >= most) break;
+    if (!work.value) {
+      abStatus status = take_work(island, &work);
+      if (status != AB_OK) return status == AB_ERROR_MEMORY ? status : AB_OK;
     }
-    if (island->iterations >= most) break;
-    if (!work.value && !take_work(island, symbolic, &work)) return AB_ERROR_MEMORY;
-    island->iterations++;
-    bool done = island->iterations == first + 1 ? predict(island, symbolic, &work)
-                                                : newton_step(island, symbolic, &work);
+    // Where it goes to and fro between two kinks, only an exact search gets on.
+    double accept = ++p.since > PATIENCE ? 1e-3 : 0.3;
+    bool done =
+        island->iterations++ == first ? predict(island, &work) : newton_step(island, &work, accept);
     if (!done) {
       island->nregularised++;
       break;

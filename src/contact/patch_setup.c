@@ -106,10 +106,13 @@ static int store_size(const abPair* pair) {
   return 3 * (point_count(pair) + fine_count(pair)) + 2 * pair->patch.nvert;
 }
 
-// The polygon without the vertices that hardly bend its border. They come and go with rounding, and
-// with each goes a point of the rule: a box at rest on its edge would feel it.
+// The polygon without the vertices that hardly bend its border. They come and go with the bodies'
+// least motion, and with each goes a point of the rule: a box at rest on its edge would feel it,
+// and never come to rest. What is cut off is at most this share of the area for each.
+#define HARDLY_BENT 1e-4
+
 static int clean_polygon(const abPatch* patch, abVec2* out) {
-  double least = 1e-9 * patch->area;
+  double least = 2 * HARDLY_BENT * patch->area;  // twice a triangle's area
   int n = 0;
   for (int i = 0; i < patch->nvert; i++) {
     abVec2 before = n > 0 ? out[n - 1] : patch->polygon[patch->nvert - 1];
@@ -285,7 +288,7 @@ static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double p
   memset(c->impulse, 0, sizeof c->impulse);
   memset(c->state, 0, sizeof c->state);
   c->slipping = false;
-  c->newton_wait = -1;  // a newcomer has no say
+  c->newton_wait = 0;
   c->age = 0;
 }
 

@@ -24,6 +24,7 @@ typedef struct Local {
   bool ready;
   int seen;            // the visit at which the contact was last looked at
   double left;         // what was wrong then, and not mended
+  double gap;          // mismatch of the impulse and the law at `state`
   double inverse[36];  // Phi^-1
 } Local;
 
@@ -283,21 +284,19 @@ static double visit_contact(Visit* visit, abPatchContact* c, Local* local) {
   if (!moved_since(visit, c, local->seen)) return local->left;
   Trial t;
   ab_patch_relative(island, c, island->v, t.V);
-  bool solved = local->seen >= 0;  // `state` gives the impulse
-  local->seen = ++visit->now;
-  double d[6], error;
-  if (solved) {
-    for (int k = 0; k < 6; k++) d[k] = t.V[k] - c->state[k];
-    error = speed_of(c, d);
-  } else {
-    ab_patch_evaluate(&c->law, t.V, t.answer, NULL);
-    error = mismatch(island, c, t.answer);
-    if (error <= visit->threshold) memcpy(c->state, t.V, sizeof c->state);
+  double d[6];
+  for (int k = 0; k < 6; k++) d[k] = t.V[k] - c->state[k];
+  double error = speed_of(c, d);
+  if (local->seen < 0) {  // `state` may not give the impulse
+    ab_patch_evaluate(&c->law, c->state, t.answer, NULL);
+    local->gap = mismatch(island, c, t.answer);
   }
+  error += local->gap;
+  local->seen = ++visit->now;
   local->left = error;
   memcpy(c->V, t.V, sizeof c->V);
   if (error <= visit->threshold) return error;
-  if (solved) ab_patch_evaluate(&c->law, t.V, t.answer, NULL);
+  ab_patch_evaluate(&c->law, t.V, t.answer, NULL);
   memcpy(t.f, c->impulse, sizeof t.f);
   if (!local->ready) island->nregularised += prepare(island, c, local);
   solve_contact(visit, c, local, &t);
@@ -307,6 +306,7 @@ static double visit_contact(Visit* visit, abPatchContact* c, Local* local) {
     island->nregularised++;
     return error;
   }
+  for (int k = 0; k < 6; k++) d[k] = t.V[k] - c->V[k];
   memcpy(c->V, t.V, sizeof c->V);
   memcpy(c->state, t.V, sizeof c->state);
   memcpy(c->impulse, t.f, sizeof t.f);
@@ -314,8 +314,8 @@ static double visit_contact(Visit* visit, abPatchContact* c, Local* local) {
   for (int k = 0; k < 2; k++)
     if (c->side[k].block >= 0) visit->moved[c->side[k].block] = visit->now;
   ab_patch_update_load(c, t.f, 1);
-  local->left = 0;
-  return error;
+  local->left = local->gap = 0;
+  return speed_of(c, d);
 }
 
 static double unit_speed(const abPatchSystem* system) {
@@ -344,6 +344,7 @@ double ab_patch_departure(const abPatchIsland* island) {
 typedef struct Momentum {
   double *v0, *v;            // velocities before the iteration; direction
   double (*f0)[6], (*f)[6];  // likewise, impulses
+  double (*s0)[6], (*s)[6];  // likewise, the twists where the law gives them
   double* g;                 // change of velocities
   double last;               // |g|^2 of the iteration before, 0: none
 } Momentum;
@@ -355,14 +356,27 @@ static bool take_momentum(const abPatchIsland* island, Momentum* m) {
                   .v = AB_TAKE(arena, double, island->ndof),
                   .f0 = ab_arena_take(arena, bytes),
                   .f = ab_arena_take(arena, bytes),
+                  .s0 = ab_arena_take(arena, bytes),
+                  .s = ab_arena_take(arena, bytes),
                   .g = AB_TAKE(arena, double, island->ndof)};
-  return m->v0 && m->v && m->f0 && m->f && m->g;
+  return m->v0 && m->v && m->f0 && m->f && m->s0 && m->s && m->g;
 }
 
 static void begin_iteration(const abPatchIsland* island, Momentum* m) {
   memcpy(m->v0, island->v, sizeof(double) * (size_t)island->ndof);
-  for (int i = 0; i < island->ncontact; i++)
+  for (int i = 0; i < island->ncontact; i++) {
     memcpy(m->f0[i], island->contact[i]->impulse, sizeof m->f0[i]);
+    memcpy(m->s0[i], island->contact[i]->state, sizeof m->s0[i]);
+  }
+}
+
+// x, moved from x0, goes on by beta times the direction d, which becomes all of its motion.
+static void go_on(int n, double beta, const double* x0, double* x, double* d) {
+  for (int i = 0; i < n; i++) {
+    double along = beta > 0 ? beta * d[i] : 0, change = x[i] - x0[i];
+    x[i] += along;
+    d[i] = along + change;
+  }
 }
 
 // Goes along the direction; returns whether it has moved.
@@ -371,18 +385,12 @@ static bool carry_on(abPatchIsland* island, Momentum* m) {
   double now = ab_patch_kinetic(island, m->g);
   double beta = m->last > 0 && now <= m->last ? now / m->last : 0;
   m->last = now;
-  for (int i = 0; i < island->ndof; i++) {
-    double along = beta > 0 ? beta * m->v[i] : 0;
-    island->v[i] += along;
-    m->v[i] = along + m->g[i];
+  go_on(island->ndof, beta, m->v0, island->v, m->v);
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    go_on(6, beta, m->f0[i], c->impulse, m->f[i]);
+    go_on(6, beta, m->s0[i], c->state, m->s[i]);
   }
-  for (int i = 0; i < island->ncontact; i++)
-    for (int k = 0; k < 6; k++) {
-      double* f = &island->contact[i]->impulse[k];
-      double along = beta > 0 ? beta * m->f[i][k] : 0, change = *f - m->f0[i][k];
-      *f += along;
-      m->f[i][k] = along + change;
-    }
   return beta > 0;
 }
 
