@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "collide/gjk.h"
-#include "collide/intersect.h"
+#include "collide/overlap_work.h"
 #include "collide/patch.h"
 #include "collide/round.h"
 #include "collide/surface.h"
@@ -72,7 +72,7 @@ static void name_pair(const abModel* model, const abData* data, const int candid
                    .pose2 = data->geom_pose[g2]};
 }
 
-// Bounding balls about the frames, `margin` further apart: settles most candidates that do not
+// Bounding balls about the frames, `margin` further apart: settles many candidates that do not
 // touch.
 static bool balls_apart(const abPair* p, double margin) {
   const abPolyhedron *a = p->shape1->poly, *b = p->shape2->poly;
@@ -154,20 +154,20 @@ static bool nearest_direction(const abPair* p, const abOverlap* overlap, const a
 // A model with a margin sees the patch that the bodies would have if the first were nearer by the
 // margin, with the margin taken off its thickness: over the part of the patch where the bodies have
 // not met the thickness is negative, and nothing jumps when they meet.
-static abStatus near_patch(Record* r, abPatchHint* hint, const abOverlap* overlap, double margin,
+static abStatus near_patch(Record* r, abPatchHint* hint, abOverlapWork* work, double margin,
                            abArena* scratch) {
   abPair* p = &r->pair;
   abVec3 n;
-  if (!nearest_direction(p, overlap, hint, margin, &n)) return AB_OK;
-  abPose pose1 = p->pose1;
-  pose1.p = v3_axpy(-margin, n, pose1.p);
-  abOverlap nearer;
-  abStatus status = ab_overlap(p->shape1->poly, pose1, p->shape2->poly, p->pose2, scratch, &nearer);
+  abOverlap overlap, nearer;
+  abStatus status = ab_overlap_finish(work, scratch, &overlap);
+  if (status != AB_OK || !nearest_direction(p, &overlap, hint, margin, &n)) return status;
+  ab_overlap_shift(work, v3_scale(-margin, n));
+  status = ab_overlap_finish(work, scratch, &nearer);
   if (status != AB_OK || !nearer.contact) return status;
   hint->fixed = &n;
   r->keep = true;
   status = ab_patch_make(&nearer, hint, scratch, r->room, r->polygon, &p->patch);
-  p->patch.volume = overlap->volume;
+  p->patch.volume = overlap.volume;
   p->patch.center = v3_axpy(0.5 * margin, n, p->patch.center);
   p->patch.h0 -= margin;
   p->patch.depth -= margin;
@@ -187,10 +187,13 @@ static abStatus find_patch(const abModel* model, const abData* data, Record* r, 
     r->keep = p->patch.kind != AB_PATCH_NONE;
     return AB_OK;
   }
+  abOverlapWork work;
+  abStatus status = ab_overlap_begin(&work, A, p->pose1, B, p->pose2);
+  if (status != AB_OK || ab_overlap_apart(&work, margin)) return status;
+  if (margin > 0) return near_patch(r, &hint, &work, margin, scratch);
   abOverlap overlap;
-  abStatus status = ab_overlap(A, p->pose1, B, p->pose2, scratch, &overlap);
-  if (status != AB_OK || !(overlap.contact || margin > 0)) return status;
-  if (margin > 0) return near_patch(r, &hint, &overlap, margin, scratch);
+  status = ab_overlap_finish(&work, scratch, &overlap);
+  if (status != AB_OK || !overlap.contact) return status;
   r->keep = true;
   return ab_patch_make(&overlap, &hint, scratch, r->room, r->polygon, &p->patch);
 }

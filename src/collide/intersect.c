@@ -1,14 +1,13 @@
 // The overlap of two convex polyhedra by clipping one with the face planes of the other.
 //
-// The body that is cut is a graph of half-edges whose surface stays closed whatever rounding does
-// (solid.c). What is left is measured: with o one of its vertices, r_f a vertex of face f (o
-// itself, if it is one) and (p, q) its edges,
-//   area vector  a_f = 1/2 sum (p - o) x (q - o),   volume  V = 1/3 sum_f (r_f - o) . a_f,
-//   V (centroid - o) = 1/24 sum_f sum_edges [(r_f - o) . ((p - o) x (q - o))] (r_f + p + q - 3 o).
+// The body that is cut keeps a closed surface whatever rounding does: a little one as a list of
+// edges (little.c), a large one, or one that rounding has made trouble with, as a graph of
+// half-edges (solid.c). What is left is measured (measure.c).
 //
-// Speed: all is done in the frame of the smaller body, so that only the planes of the larger one
-// are turned; the plane that removes most comes first; a plane that does not reach the bounding box
-// of what is left costs nine multiplications.
+// Speed: bodies whose boxes are apart are not cut at all (apart.c); all is done in the frame of the
+// smaller body, so that only planes of the larger one are turned; the plane that removes most comes
+// first; after it, of all others only those near the ball about what is left are turned, and of
+// these only those cut that reach the box about it.
 //
 // Muller & Preparata (1978) and the volumetric contact papers use the dual transform and a convex
 // hull instead; it serves as the reference in the tests. It needs a common interior point and a
@@ -17,36 +16,24 @@
 
 #include <float.h>
 
-#include "collide/solid.h"
+#include "collide/apart.h"
+#include "collide/overlap_work.h"
 #include "math/rotation.h"
 
-typedef struct Side {
-  const abPolyhedron* poly;
-  abPose pose;
-  abOwner owner;
-} Side;
-
-// Bounds of what is left: middle and half lengths.
-typedef struct Bounds {
-  abVec3 middle, half;
-} Bounds;
-
-typedef struct Work {
-  abSolid solid;
-  Side S, L;  // the one that is cut, and the one whose planes cut
-  Bounds bounds;
-  double noise;
-  int* partner;  // per face of S: the face of L that lies in it, -1 if none
-} Work;
+typedef abOverlapWork Work;
 
 // fmax is a call, because of NaN.
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
 static size_t bytes_for(const abPolyhedron* S, int nblade) {
   int nface = S->nface + nblade;
-  int nedge = S->nedge > 3 * nface ? S->nedge : 3 * nface;
-  return ab_solid_bytes(S, nblade) + sizeof(int) * (size_t)S->nface +
-         (sizeof(int[4]) + sizeof(abOverlapFace)) * (size_t)nedge + 64 * 8;
+  size_t nedge = (size_t)(S->nedge > 3 * nface ? S->nedge : 3 * nface);
+  size_t nvert = (size_t)(S->nvert > 2 * nface ? S->nvert : 2 * nface) * 2 + AB_LITTLE_VERT;
+  // the surface: see make_room in measure.c
+  size_t surface = (56 + sizeof(abVec3)) * nvert + sizeof(int[4]) * (2 * nedge + 8) +
+                   (68 + sizeof(abOverlapFace)) * (size_t)nface;
+  return ab_solid_bytes(S, nblade) + sizeof(abBlade) * (size_t)nblade +
+         sizeof(int) * (size_t)S->nface + surface + 64 * 8;
 }
 
 size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B) {
@@ -59,235 +46,164 @@ size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B) {
   return most;
 }
 
-// Half the extent of a box along n.
-static inline double extent(abVec3 half, abVec3 n) {
-  return fabs(n.x) * half.x + fabs(n.y) * half.y + fabs(n.z) * half.z;
-}
-
 // --- the planes ---
 
 // Pose of L in the frame of S moved to its centroid. The quaternion of the relative turn is the
 // identity exactly where the two are equal, which products of matrices would miss: aligned stacks
 // stay aligned.
-static abPose relative_pose(const Side* S, const Side* L) {
+static abPose relative_pose(const abSide* S, const abSide* L) {
   abQuat inverse = quat_conj(S->pose.q);
   abVec3 p = quat_rotate(inverse, v3_sub(L->pose.p, S->pose.p));
   return (abPose){v3_sub(p, S->poly->centroid), quat_unit(quat_mul(inverse, L->pose.q))};
 }
 
-// Bounds of L against those of S: the face directions of a box, and cheap.
-static bool bounds_apart(const Bounds* S, const abPolyhedron* L, const abMat3* R, abVec3 x) {
-  const abSkin* skin = ab_polyhedron_skin(L);
-  abVec3 h = skin->half, c = v3_add(m3_apply(R, skin->middle), x), d = v3_sub(c, S->middle);
-  return fabs(d.x) >= S->half.x + extent(h, m3_row(R, 0)) ||
-         fabs(d.y) >= S->half.y + extent(h, m3_row(R, 1)) ||
-         fabs(d.z) >= S->half.z + extent(h, m3_row(R, 2));
+// Blade j: normal n, offset d of the face in its body, `shift` = n . rel.p.
+static inline void set_blade(Work* w, int j, abVec3 n, double d, double shift) {
+  // every term rounds once or twice at its own size
+  double noise = DBL_EPSILON * (2 * w->size + fabs(d) + fabs(shift));
+  w->blade[j] = (abBlade){{n, d + shift}, noise, 2 * noise + w->flush};
+  w->noise = larger(w->noise, noise);
 }
 
-// Turns the planes of L into the frame of the solid. `size` is that of the solid, `away` the
-// distance of the bodies from the world's origin, at which their positions are rounded. Returns the
-// plane that removes the largest part of the bounds, -1 if one of them leaves nothing.
-static int make_blades(Work* w, double size, double away) {
-  const abPolyhedron* L = w->L.poly;
-  abPose rel = relative_pose(&w->S, &w->L);
-  abMat3 R = quat_matrix(rel.q);
-  Bounds bounds = w->bounds;
-  if (L && bounds_apart(&bounds, L, &R, rel.p)) return -1;
+static void turn_plane(Work* w, int j) {
+  abPlane in = w->L.poly ? w->L.poly->plane[j] : (abPlane){{0, 0, 1}, 0};
+  abVec3 n = m3_apply(&w->R, in.n);
+  set_blade(w, j, n, in.d, v3_dot(n, w->rel.p));
+}
+
+// The planes of a brick, two of each direction. Returns the one that removes the largest part of
+// the bounds, -1 if one of them leaves nothing.
+static int turn_brick(Work* w) {
+  const abPlane* plane = w->L.poly->plane;
   int first = 0;
-  double most = -DBL_MAX, loudest = 0, flush = DBL_EPSILON * away;
-  for (int j = 0; j < w->solid.nblade; j++) {
-    abPlane in = L ? L->plane[j] : (abPlane){{0, 0, 1}, 0};
-    abVec3 n = m3_apply(&R, in.n);
-    double shift = v3_dot(n, rel.p), d = in.d + shift;
-    // every term rounds once or twice at its own size
-    double noise = DBL_EPSILON * (2 * size + fabs(in.d) + fabs(shift));
-    double middle = v3_dot(n, bounds.middle), half = extent(bounds.half, n), over = middle - d;
-    if (over - half >= -noise) return -1;
-    if (over > most * half) most = over / half, first = j;
-    w->solid.blade[j] = (abBlade){{n, d}, noise, 2 * noise + flush};
-    loudest = larger(loudest, noise);
+  double most = -DBL_MAX;
+  for (int i = 0; i < 3; i++) {
+    abVec3 n = m3_col(&w->R, i);
+    double shift = v3_dot(n, w->rel.p), half = ab_extent(w->bounds.half, n);
+    double middle = v3_dot(n, w->bounds.middle);
+    for (int k = 0; k < 2; k++) {
+      int j = AB_BRICK_FACE[2 * i + k];
+      set_blade(w, j, k ? n : v3_neg(n), plane[j].d, k ? shift : -shift);
+      const abBlade* b = &w->blade[j];
+      double over = (k ? middle : -middle) - b->plane.d;
+      if (over - half >= -b->noise) return -1;
+      if (over > most * half) most = over / half, first = j;
+    }
   }
-  w->noise = loudest;
   return first;
+}
+
+// Where the ball about the bounds is, seen from L.
+static void find_ball(Work* w) {
+  w->middle = m3_apply_t(&w->R, v3_sub(w->bounds.middle, w->rel.p));
+  abVec3 p = w->rel.p;
+  double slack =
+      16 * DBL_EPSILON * (2 * w->size + w->L.poly->radius + fabs(p.x) + fabs(p.y) + fabs(p.z));
+  w->reach = v3_norm(w->bounds.half) + slack + 2 * w->flush;
+}
+
+// How far the middle lies before plane j of L.
+static inline double before(const Work* w, int j) {
+  const abPlane* plane = &w->L.poly->plane[j];
+  return v3_dot(plane->n, w->middle) - plane->d;
+}
+
+// Of any other body: the plane furthest behind the middle of the bounds.
+static int turn_first(Work* w) {
+  if (!w->L.poly) {
+    turn_plane(w, 0);
+    return 0;
+  }
+  find_ball(w);
+  int first = 0;
+  double most = -DBL_MAX;
+  for (int j = 0; j < w->nblade; j++) {
+    double over = before(w, j);
+    if (over > most) most = over, first = j;
+  }
+  if (most > w->reach) return -1;
+  turn_plane(w, first);
+  const abBlade* b = &w->blade[first];
+  double over = v3_dot(b->plane.n, w->bounds.middle) - b->plane.d;
+  return over - ab_extent(w->bounds.half, b->plane.n) >= -b->noise ? -1 : first;
 }
 
 // --- cutting ---
 
-static void find_bounds(Work* w) {
-  const abSolid* p = &w->solid;
+abBounds ab_bounds_of(int n, const abVec3* point) {
   abVec3 low = v3(DBL_MAX, DBL_MAX, DBL_MAX), high = v3_neg(low);
-  for (int i = 0; i < p->nvert; i++) {
-    abVec3 x = p->vert[i];
+  for (int i = 0; i < n; i++) {
+    abVec3 x = point[i];
     low.x = x.x < low.x ? x.x : low.x, high.x = x.x > high.x ? x.x : high.x;
     low.y = x.y < low.y ? x.y : low.y, high.y = x.y > high.y ? x.y : high.y;
     low.z = x.z < low.z ? x.z : low.z, high.z = x.z > high.z ? x.z : high.z;
   }
-  w->bounds = (Bounds){v3_scale(0.5, v3_add(low, high)), v3_scale(0.5, v3_sub(high, low))};
+  return (abBounds){v3_scale(0.5, v3_add(low, high)), v3_scale(0.5, v3_sub(high, low))};
 }
 
 // The plane of blade j touches the solid without cutting it: faces of S that lie in it and look the
 // same way belong to both.
 static void share_faces(Work* w, int j) {
   const abPolyhedron* S = w->S.poly;
-  abVec3 n = w->solid.blade[j].plane.n;
+  abVec3 n = w->blade[j].plane.n;
   for (int f = 0; f < S->nface; f++)
-    if (w->partner[f] < 0 && v3_dot(S->plane[f].n, n) > 0.5 && ab_solid_touches(&w->solid, f))
+    if (w->partner[f] < 0 && v3_dot(S->plane[f].n, n) > 0.5 &&
+        (w->is_little ? ab_little_touches(&w->little, f) : ab_solid_touches(&w->solid, f)))
       w->partner[f] = j;
 }
 
+static abCut cut_by(Work* w, int j) {
+  const abBlade* b = &w->blade[j];
+  double reach = v3_dot(b->plane.n, w->bounds.middle) + ab_extent(w->bounds.half, b->plane.n);
+  if (reach < b->plane.d - b->flush) return AB_CUT_NOTHING;
+  abCut result = w->is_little ? ab_little_cut(&w->little, b, w->S.poly->nface + j)
+                              : ab_solid_cut(&w->solid, j);
+  if (result == AB_CUT_TOUCH) share_faces(w, j);
+  return result;
+}
+
+static void find_bounds(Work* w, bool any) {
+  if (w->is_little)
+    ab_little_bounds(&w->little, &w->bounds.middle, &w->bounds.half);
+  else
+    w->bounds = ab_bounds_of(w->solid.nvert, w->solid.vert);
+  if (any) find_ball(w);
+}
+
 static abCut cut_all(Work* w, int first) {
-  for (int k = -1; k < w->solid.nblade; k++) {
-    int j = k < 0 ? first : k;
-    if (k == first) continue;
-    const abBlade* b = &w->solid.blade[j];
-    double reach = v3_dot(b->plane.n, w->bounds.middle) + extent(w->bounds.half, b->plane.n);
-    if (reach < b->plane.d - b->flush) continue;
-    abCut result = ab_solid_cut(&w->solid, j);
+  const abPolyhedron *S = w->S.poly, *L = w->L.poly;
+  const abSkin* skin = ab_polyhedron_skin(S);
+  bool any = L && !ab_polyhedron_skin(L)->brick;
+  w->bounds = (abBounds){v3_sub(skin->middle, S->centroid), skin->half};
+  for (int f = 0; f < S->nface; f++) w->partner[f] = -1;
+  abCut result = cut_by(w, first);
+  if (result == AB_CUT_ALL || result == AB_CUT_FULL || w->nblade == 1) return result;
+  if (result == AB_CUT_SOME) find_bounds(w, any);
+  for (int j = 0; j < w->nblade; j++) {
+    if (j == first || (any && before(w, j) < -w->reach)) continue;
+    if (any) turn_plane(w, j);
+    result = cut_by(w, j);
     if (result == AB_CUT_ALL || result == AB_CUT_FULL) return result;
-    if (result == AB_CUT_TOUCH) share_faces(w, j);
-    // of a large solid a plane takes little, of a box one side
-    bool smaller = k < 0 || !(w->solid.large || w->solid.plain);
-    if (result == AB_CUT_SOME && smaller && w->solid.nblade > 1) find_bounds(w);
+    // of a large solid a plane takes little
+    if (result == AB_CUT_SOME && !w->is_little && !w->solid.large) find_bounds(w, any);
   }
   return AB_CUT_SOME;
 }
 
-// --- the surface that is left ---
-
-static void set_face(const Work* w, int f, abOverlapFace* face) {
-  int n = w->S.poly->nface;
-  if (f >= n) {
-    *face = (abOverlapFace){
-        .normal = w->solid.blade[f - n].plane.n, .owner = w->L.owner, .source = f - n, .vert = -1};
-    return;
+// The little solid if that is possible, else the large one.
+static abCut cut(Work* w, int first, abArena* arena) {
+  w->is_little = ab_little_fits(w->S.poly, w->nblade);
+  if (w->is_little) {
+    ab_little_make(&w->little, w->S.poly, w->nblade);
+    abCut result = cut_all(w, first);
+    if (result != AB_CUT_FULL) return result;
+    w->is_little = false;
   }
-  *face = (abOverlapFace){
-      .normal = w->S.poly->plane[f].n, .owner = w->S.owner, .source = f, .vert = -1};
-  if (w->partner[f] < 0) return;
-  if (face->owner == AB_OWNER_B) face->source = w->partner[f];
-  face->owner = AB_OWNER_BOTH;
+  if (!ab_solid_make(&w->solid, w->S.poly, w->nblade, w->blade, arena)) return AB_CUT_FULL;
+  return cut_all(w, first);
 }
 
-// A plain box has the edges of its body, and six faces.
-static bool gather_plain(Work* w, abArena* arena, abOverlap* out) {
-  abOverlapFace* face = AB_TAKE(arena, abOverlapFace, 6);
-  if (!face) return false;
-  for (int k = 0; k < 6; k++) set_face(w, w->solid.slot[k], &face[k]);
-  out->nvert = 8, out->nedge = 12, out->nface = 6;
-  out->vert = w->solid.vert, out->edge = w->S.poly->edge, out->face = face;
-  return true;
-}
-
-// The living vertices, edges and faces, renumbered without gaps.
-static bool gather_graph(Work* w, abArena* arena, abOverlap* out) {
-  abSolid* p = &w->solid;
-  int nedge = p->nhalf / 2 - p->nfree_edge, *face_map = p->cross, *map = p->gone_vert;
-  int(*edge)[4] = ab_arena_take(arena, sizeof(int[4]) * (size_t)nedge);
-  abOverlapFace* face = AB_TAKE(arena, abOverlapFace, nedge);  // more than there are faces
-  if (!face || !edge) return false;
-  for (int v = 0; v < p->nvert; v++) {
-    map[v] = out->nvert;
-    p->vert[out->nvert] = p->vert[v];
-    out->nvert += p->vert[v].x == p->vert[v].x;
-  }
-  for (int f = 0; f < p->nface; f++) face_map[f] = -1;
-  for (int h = 0; h < p->nhalf; h += 2) {
-    if (p->half[h].from < 0) continue;
-    int* e = edge[out->nedge++];
-    for (int k = 0; k < 2; k++) {
-      const abHalf* a = &p->half[h + k];
-      if (face_map[a->left] < 0) {
-        set_face(w, a->left, &face[out->nface]);
-        face_map[a->left] = out->nface++;
-      }
-      e[k] = map[a->from];
-      e[2 + k] = face_map[a->left];
-    }
-  }
-  out->vert = p->vert, out->edge = (const int(*)[4])edge, out->face = face;
-  return true;
-}
-
-// --- measuring ---
-
-// Sums over edges (a, b) of faces with a vertex r: w = r . (a x b).
-typedef struct Sum {
-  double volume;
-  abVec3 moment;
-} Sum;
-
-static inline void add_triangle(Sum* sum, abVec3 r, abVec3 c, abVec3 ab) {
-  double w = v3_dot(r, c);
-  sum->volume += w;
-  sum->moment = v3_axpy(w, v3_add(ab, r), sum->moment);
-}
-
-static abVec3 mean_vertex(const abOverlap* o) {
-  abVec3 sum = v3_zero();
-  for (int i = 0; i < o->nvert; i++) sum = v3_add(sum, o->vert[i]);
-  return v3_scale(1.0 / o->nvert, sum);
-}
-
-// Every edge is seen from its two faces. r_f is the first vertex met of a face.
-static Sum integrate(const abOverlap* o, abVec3 origin, abOverlapFace* face) {
-  Sum sum = {0};
-  const abVec3* vert = o->vert;
-  for (int i = 0; i < o->nedge; i++) {
-    const int* e = o->edge[i];
-    abVec3 a = v3_sub(vert[e[0]], origin), b = v3_sub(vert[e[1]], origin);
-    abVec3 c = v3_cross(a, b), ab = v3_add(a, b);
-    abOverlapFace *l = &face[e[2]], *r = &face[e[3]];
-    l->vector = v3_add(l->vector, c);
-    r->vector = v3_sub(r->vector, c);
-    if (l->vert < 0) l->vert = e[0];
-    if (r->vert < 0) r->vert = e[0];
-    // an edge that begins at r_f adds nothing
-    if (l->vert != e[0]) add_triangle(&sum, v3_sub(vert[l->vert], origin), c, ab);
-    if (r->vert != e[0]) add_triangle(&sum, v3_sub(vert[r->vert], origin), v3_neg(c), ab);
-  }
-  return sum;
-}
-
-// So many times the noise thick, an overlap has its centroid inside of its bounds.
-static const double THICK = 1e6;
-
-static inline double clamp(double x, double middle, double half) {
-  return x < middle - half ? middle - half : x > middle + half ? middle + half : x;
-}
-
-static void keep_inside(Work* w, abOverlap* out) {
-  w->solid.nvert = out->nvert;
-  find_bounds(w);
-  abVec3 c = out->centroid, m = w->bounds.middle, h = w->bounds.half;
-  out->centroid = v3(clamp(c.x, m.x, h.x), clamp(c.y, m.y, h.y), clamp(c.z, m.z, h.z));
-}
-
-// Returns false if nothing thicker than the noise is left.
-static bool measure(Work* w, abArena* arena, abOverlap* out) {
-  bool plain = w->solid.plain;
-  if (!(plain ? gather_plain(w, arena, out) : gather_graph(w, arena, out))) return false;
-  abOverlapFace* face = (abOverlapFace*)out->face;
-  abVec3 origin = mean_vertex(out);
-  Sum sum = integrate(out, origin, face);
-  for (int i = 0; i < out->nface; i++) {
-    abOverlapFace* f = &face[i];
-    f->vector = v3_scale(0.5, f->vector);
-    f->area = v3_dot(f->vector, f->normal);
-    out->area[f->owner] += f->area;
-  }
-  out->area[0] = out->area[AB_OWNER_A] + out->area[AB_OWNER_B] + out->area[AB_OWNER_BOTH];
-  double volume = sum.volume / 6;
-  // A plate of thickness t has V = t * surface / 2.
-  if (!(volume > 0.5 * w->noise * out->area[0])) return false;
-  // No body has more volume than a ball of its surface, 36 pi V^2 <= A^3: a needle of rounding has.
-  if (113 * volume * volume > out->area[0] * out->area[0] * out->area[0]) return false;
-  out->volume = volume;
-  out->centroid = v3_axpy(1 / (24 * volume), sum.moment, origin);
-  // An average of the vertices: where little more than rounding is left, that must not throw it out
-  // of their bounds.
-  if (volume < THICK * w->noise * out->area[0]) keep_inside(w, out);
-  return true;
-}
+// --- all of it ---
 
 // No shorter than v, and no root.
 static double spread(abVec3 v) { return fabs(v.x) + fabs(v.y) + fabs(v.z); }
@@ -296,35 +212,70 @@ static bool finite_pose(abPose a) {
   return isfinite(a.p.x + a.p.y + a.p.z + a.q.w + a.q.x + a.q.y + a.q.z);
 }
 
-abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B, abPose pose_b,
-                    abArena* arena, abOverlap* out) {
-  *out = (abOverlap){0};
+abStatus ab_overlap_begin(Work* w, const abPolyhedron* A, abPose pose_a, const abPolyhedron* B,
+                          abPose pose_b) {
   if (!A && !B) return AB_ERROR_ARGUMENT;
   if (!finite_pose(pose_a) || !finite_pose(pose_b)) return AB_ERROR_NUMERIC;
   // cut the smaller body: its coordinates round least
   bool b_smaller = !A || (B && B->radius < A->radius);
-  Side a = {A, pose_a, AB_OWNER_A}, b = {B, pose_b, AB_OWNER_B};
-  Work w;
-  w.S = b_smaller ? b : a, w.L = b_smaller ? a : b;
-  const abPolyhedron *S = w.S.poly, *L = w.L.poly;
-  abArenaMark mark = ab_arena_mark(arena);
-  w.partner = AB_TAKE(arena, int, S->nface);
-  if (!w.partner || !ab_solid_make(&w.solid, S, L ? L->nface : 1, arena)) return AB_ERROR_MEMORY;
-  for (int f = 0; f < S->nface; f++) w.partner[f] = -1;
+  abSide a = {A, pose_a, AB_OWNER_A}, b = {B, pose_b, AB_OWNER_B};
+  w->S = b_smaller ? b : a, w->L = b_smaller ? a : b;
+  w->rel = relative_pose(&w->S, &w->L);
+  w->R = quat_matrix(w->rel.q);
+  w->size = ab_polyhedron_skin(w->S.poly)->size;
+  // positions in the world are rounded at their distance from its origin
+  w->flush = DBL_EPSILON * 2 * larger(spread(pose_a.p), spread(pose_b.p));
+  return isfinite(w->size) ? AB_OK : AB_ERROR_NUMERIC;
+}
+
+bool ab_overlap_apart(const Work* w, double margin) {
+  const abPolyhedron *S = w->S.poly, *L = w->L.poly;
+  abVec3 p = v3_add(w->rel.p, S->centroid);
+  return L && ab_boxes_apart(ab_polyhedron_skin(S), ab_polyhedron_skin(L), &w->R, p, margin);
+}
+
+void ab_overlap_shift(Work* w, abVec3 by) {
+  bool a_is_cut = w->S.owner == AB_OWNER_A;
+  abSide* a = a_is_cut ? &w->S : &w->L;
+  a->pose.p = v3_add(a->pose.p, by);
+  abVec3 turned = quat_rotate(quat_conj(w->S.pose.q), by);
+  w->rel.p = a_is_cut ? v3_sub(w->rel.p, turned) : v3_add(w->rel.p, turned);
+}
+
+abStatus ab_overlap_finish(Work* w, abArena* arena, abOverlap* out) {
+  const abPolyhedron *S = w->S.poly, *L = w->L.poly;
   const abSkin* skin = ab_polyhedron_skin(S);
-  w.bounds = (Bounds){v3_sub(skin->middle, S->centroid), skin->half};
-  int first = make_blades(&w, skin->size, 2 * larger(spread(pose_a.p), spread(pose_b.p)));
-  abCut result = first < 0 ? AB_CUT_ALL : cut_all(&w, first);
+  *out = (abOverlap){0};
+  w->nblade = L ? L->nface : 1;
+  w->noise = 0;
+  w->bounds = (abBounds){v3_sub(skin->middle, S->centroid), skin->half};
+  abArenaMark mark = ab_arena_mark(arena);
+  w->blade =
+      ab_arena_take(arena, sizeof(abBlade) * (size_t)w->nblade + sizeof(int) * (size_t)S->nface);
+  if (!w->blade) return AB_ERROR_MEMORY;
+  w->partner = (int*)(void*)(w->blade + w->nblade);
+  int first = L && ab_polyhedron_skin(L)->brick ? turn_brick(w) : turn_first(w);
+  abCut result = first < 0 ? AB_CUT_ALL : cut(w, first, arena);
   if (result == AB_CUT_FULL) return AB_ERROR_MEMORY;
-  if (result == AB_CUT_ALL || !measure(&w, arena, out)) {
+  abStatus status = result == AB_CUT_ALL ? AB_OK : ab_overlap_measure(w, arena, out);
+  if (status != AB_OK) return status;
+  if (!out->contact) {
     ab_arena_release(arena, mark);
     *out = (abOverlap){0};
-    return isfinite(skin->size) ? AB_OK : AB_ERROR_NUMERIC;
+    return AB_OK;
   }
-  out->contact = true;
-  out->frame = (abPose){pose_apply(w.S.pose, S->centroid), w.S.pose.q};
-  out->size = skin->size, out->noise = w.noise;
+  out->frame = (abPose){pose_apply(w->S.pose, S->centroid), w->S.pose.q};
+  out->size = w->size, out->noise = w->noise;
   return isfinite(out->volume) ? AB_OK : AB_ERROR_NUMERIC;
+}
+
+abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B, abPose pose_b,
+                    abArena* arena, abOverlap* out) {
+  Work w;
+  *out = (abOverlap){0};
+  abStatus status = ab_overlap_begin(&w, A, pose_a, B, pose_b);
+  if (status != AB_OK || ab_overlap_apart(&w, 0)) return status;
+  return ab_overlap_finish(&w, arena, out);
 }
 
 int ab_overlap_section(const abOverlap* o, abPlane plane, abVec3* point) {

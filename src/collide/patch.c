@@ -163,16 +163,22 @@ int ab_hull2(int n, abVec2* p, abVec2* hull) {
 }
 
 static void moments(abPatch* p) {
+  double area = 0, mx = 0, my = 0, mxx = 0, mxy = 0, myy = 0;
+  abVec2 a = p->polygon[p->nvert - 1];
   for (int i = 0; i < p->nvert; i++) {
-    abVec2 a = p->polygon[i], b = p->polygon[i + 1 < p->nvert ? i + 1 : 0];
+    abVec2 b = p->polygon[i], sum = v2_add(a, b);
     double c = v2_cross(a, b);
-    p->area += c / 2;
-    p->mx += c * (a.x + b.x) / 6;
-    p->my += c * (a.y + b.y) / 6;
-    p->mxx += c * (a.x * a.x + a.x * b.x + b.x * b.x) / 12;
-    p->myy += c * (a.y * a.y + a.y * b.y + b.y * b.y) / 12;
-    p->mxy += c * (2 * a.x * a.y + a.x * b.y + b.x * a.y + 2 * b.x * b.y) / 24;
+    area += c;
+    mx += c * sum.x;
+    my += c * sum.y;
+    // aa + ab + bb = (a + b)^2 - ab, and likewise the mixed one
+    mxx += c * (sum.x * sum.x - a.x * b.x);
+    myy += c * (sum.y * sum.y - a.y * b.y);
+    mxy += c * (2 * sum.x * sum.y - a.x * b.y - b.x * a.y);
+    a = b;
   }
+  p->area = area / 2, p->mx = mx / 6, p->my = my / 6;
+  p->mxx = mxx / 12, p->myy = myy / 12, p->mxy = mxy / 24;
 }
 
 // Second moment across the direction u through c, summed as such: not as a difference of two large

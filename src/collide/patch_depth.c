@@ -6,7 +6,15 @@
 // an upper and a lower face, and 0 <= d_k - m_k . x for each upright one. It is solved by the dual
 // simplex method: three rows hold v down at a point x; the faces are measured there, each once,
 // which gives the row that is violated most; it takes the place of one of the three. v falls until
-// no row is violated. The first three rows are artificial, around and far above the overlap.
+// no row is violated. If there is nothing better, the first three rows are artificial, around and
+// far above the overlap.
+//
+// Mostly that is not needed. The overlap lies behind the plane of each of its faces, so no chord is
+// longer than the distance, along n, of the vertex furthest from that plane; if the chord through
+// this vertex reaches as far, it is the longest. The face to try is the largest seen along n, from
+// either side: in a contact of two faces one of them mostly bounds the thickest place. If the sides
+// of the overlap lean inwards, both of these two do, and the method starts from the corner where
+// they are furthest apart: with the row of the two faces, and those of the two sides there.
 //
 // A face with |normal . n| <= STEEP counts as upright: its height is mostly rounding, and what it
 // covers is narrower than STEEP * its length.
@@ -32,6 +40,7 @@ typedef struct Row {
 typedef struct Field {
   int nupper, nlower, nwall;
   Row *upper, *lower, *wall;
+  Row** of_face;
 } Field;
 
 // Axes: t1, t2, n as rows.
@@ -44,12 +53,10 @@ static void add_faces(Field* f, const abOverlap* o, const abMat3* axes) {
     double scale = upright ? -1 : -1 / m.z;
     Row row = {.g = {scale * m.x, scale * m.y}};
     row.a = (upright ? 0 : r.z) - row.g.x * r.x - row.g.y * r.y;
-    if (upright)
-      f->wall[f->nwall++] = row;
-    else if (m.z > 0)
-      f->upper[f->nupper++] = row;
-    else
-      f->lower[f->nlower++] = row;
+    f->of_face[i] = upright   ? &f->wall[f->nwall++]
+                    : m.z > 0 ? &f->upper[f->nupper++]
+                              : &f->lower[f->nlower++];
+    *f->of_face[i] = row;
   }
 }
 
@@ -131,24 +138,63 @@ static bool pivot(Corner* c, const Row* row) {
   return true;
 }
 
-// reach: no point of the overlap is further from the axis through the origin of x.
-static double longest_chord(const Field* f, double reach, double height) {
-  // steep walls around the circle of that radius, higher than the overlap inside of it
+static inline Row between(const Row* upper, const Row* lower) {
+  return (Row){1, upper->a - lower->a, v2_sub(upper->g, lower->g)};
+}
+
+// The largest faces seen along n from above and from below, and the corner where they are furthest
+// apart.
+typedef struct Slab {
+  int top, bottom, vert;
+} Slab;
+
+// The row of the slab and those of the two other faces at its corner. False if it has other faces,
+// or the rows do not hold v down.
+static bool start_at(Corner* c, const abOverlap* o, const Field* f, const Slab* slab) {
+  if (slab->vert < 0) return false;
+  const Row *top = f->of_face[slab->top], *bottom = f->of_face[slab->bottom];
+  c->row[0] = between(top, bottom);
+  int n = 1;
+  for (int i = 0; i < o->nedge; i++) {
+    const int* e = o->edge[i];
+    if (e[0] != slab->vert && e[1] != slab->vert) continue;
+    // each face of the vertex is on the left of one edge that leaves it
+    int face = e[0] == slab->vert ? e[2] : e[3];
+    if (face == slab->top || face == slab->bottom) continue;
+    if (n == 3) return false;
+    const Row* side = f->of_face[face];
+    if (side >= f->wall && side < f->wall + f->nwall)
+      c->row[n++] = *side;
+    else
+      c->row[n++] = side >= f->upper && side < f->upper + f->nupper ? between(side, bottom)
+                                                                    : between(top, side);
+  }
+  double v;
+  abVec2 x;
+  return n == 3 && solve_corner(c, &v, &x) && c->weight[0] >= 0 && c->weight[1] >= 0 &&
+         c->weight[2] >= 0;
+}
+
+// Steep walls around the circle of radius `reach`, higher than the overlap inside of it.
+static void start_above(Corner* c, double reach, double height) {
   static const abVec2 wall[3] = {{1, 0}, {-0.5, 0.8660254037844386}, {-0.5, -0.8660254037844386}};
   const double steep = 10;
-  Corner c;
   for (int k = 0; k < 3; k++)
-    c.row[k] = (Row){1, (1 + steep) * height, v2_scale(steep * height / reach, wall[k])};
+    c->row[k] = (Row){1, (1 + steep) * height, v2_scale(steep * height / reach, wall[k])};
+}
+
+// reach: no point of the overlap is further from the axis through the origin of x.
+static double longest_chord(const Field* f, Corner* c, double reach, double height) {
   double last = DBL_MAX, v = height;
   abVec2 x;
-  for (int i = 0; i < MAX_PIVOT && solve_corner(&c, &v, &x); i++) {
+  for (int i = 0; i < MAX_PIVOT && solve_corner(c, &v, &x); i++) {
     Row row;
     const Row* enter = worst_wall(f, x, SAME * reach);
     double gap = enter ? DBL_MAX : v - measure(f, x, &row);
     // Between parallel faces v may rest while x moves; but a small gap that does not close any more
     // is the rounding of steep faces.
     if (gap <= SAME * v || (gap <= STALLED * v && v >= last)) break;
-    if (!pivot(&c, enter ? enter : &row)) break;
+    if (!pivot(c, enter ? enter : &row)) break;
     last = v;
   }
   return v;
@@ -170,6 +216,39 @@ static double chord(const abOverlap* o, abVec3 n, int v) {
   return up < DBL_MAX && down < DBL_MAX ? up + down : 0;
 }
 
+// The longest chord, if one of the two faces of the slab bounds it; else 0. *best is the longest
+// met.
+static double from_slab(const abOverlap* o, abVec3 n, Slab* slab, double* best) {
+  double most[2] = {0, 0}, up = 0, down = 0;
+  *slab = (Slab){0, 0, -1};
+  *best = 0;
+  for (int i = 0; i < o->nface; i++) {
+    double c = v3_dot(o->face[i].normal, n), seen = c * o->face[i].area;
+    if (seen > most[0]) most[0] = seen, slab->top = i, up = c;
+    if (-seen > most[1]) most[1] = -seen, slab->bottom = i, down = -c;
+  }
+  if (!(up > STEEP && down > STEEP)) return 0;
+  const abOverlapFace *top = &o->face[slab->top], *bottom = &o->face[slab->bottom];
+  abVec3 m[2] = {v3_scale(1 / up, top->normal), v3_scale(1 / down, bottom->normal)};
+  abVec3 r[2] = {o->vert[top->vert], o->vert[bottom->vert]};
+  double way[2] = {-1, -1}, apart = -DBL_MAX;
+  int far[2] = {0, 0};
+  for (int i = 0; i < o->nvert; i++) {
+    double t[2];
+    for (int k = 0; k < 2; k++) {
+      t[k] = v3_dot(m[k], v3_sub(r[k], o->vert[i]));
+      if (t[k] > way[k]) way[k] = t[k], far[k] = i;
+    }
+    if (t[0] + t[1] > apart) apart = t[0] + t[1], slab->vert = i;
+  }
+  for (int k = 0; k < 2; k++) {
+    double length = chord(o, n, far[k]);
+    if (length >= way[k] * (1 - 8 * DBL_EPSILON) - o->noise) return way[k];
+    if (length > *best) *best = length;
+  }
+  return 0;
+}
+
 // Of a tetrahedron the thickness is a cone over the projected polygon, with one top: V = S h / 3.
 // The volume is known to `noise` of the surface.
 static double tetrahedron(const abOverlap* o, abVec3 n) {
@@ -182,30 +261,33 @@ static double tetrahedron(const abOverlap* o, abVec3 n) {
 double ab_overlap_thickness(const abOverlap* o, abVec3 n, abArena* scratch) {
   double simple = tetrahedron(o, n);
   if (simple > 0) return simple;
-  // No chord is longer than the distance of the highest from the lowest vertex: if the chord
-  // through one of them is, that is all.
-  int lowest = 0, highest = 0;
+  double best;
+  Slab slab;
+  simple = from_slab(o, n, &slab, &best);
+  if (simple > 0) return simple;
   double floor = DBL_MAX, ceiling = -DBL_MAX, reach2 = 0;
   for (int i = 0; i < o->nvert; i++) {
     double z = v3_dot(n, o->vert[i]), r2 = v3_norm2(v3_sub(o->vert[i], o->centroid));
     reach2 = r2 > reach2 ? r2 : reach2;
-    if (z < floor) floor = z, lowest = i;
-    if (z > ceiling) ceiling = z, highest = i;
+    floor = z < floor ? z : floor;
+    ceiling = z > ceiling ? z : ceiling;
   }
-  double height = ceiling - floor, whole = height * (1 - 8 * DBL_EPSILON) - o->noise;
-  double best = chord(o, n, lowest);
-  if (best >= whole) return height;
-  best = fmax(best, chord(o, n, highest));
-  if (best >= whole) return height;
+  double height = ceiling - floor;
   abArenaMark mark = ab_arena_mark(scratch);
   Row* row = AB_TAKE(scratch, Row, 3 * o->nface);
-  if (!row) return -1;
-  Field f = {.upper = row, .lower = row + o->nface, .wall = row + 2 * o->nface};
+  Row** of_face = AB_TAKE(scratch, Row*, o->nface);
+  if (!row || !of_face) return -1;
+  Field f = {.upper = row, .lower = row + o->nface, .wall = row + 2 * o->nface, .of_face = of_face};
   abVec3 t1, t2;
   v3_tangents(n, &t1, &t2);
   abMat3 axes = {{{t1.x, t1.y, t1.z}, {t2.x, t2.y, t2.z}, {n.x, n.y, n.z}}};
   add_faces(&f, o, &axes);
-  if (f.nupper > 0 && f.nlower > 0) best = fmax(best, longest_chord(&f, sqrt(reach2), height));
+  if (f.nupper > 0 && f.nlower > 0) {
+    Corner c;
+    double reach = sqrt(reach2);
+    if (!start_at(&c, o, &f, &slab)) start_above(&c, reach, height);
+    best = fmax(best, longest_chord(&f, &c, reach, height));
+  }
   ab_arena_release(scratch, mark);
   return best < height ? best : height;
 }

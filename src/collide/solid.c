@@ -29,8 +29,7 @@
 // fails, all vertices are measured.
 //
 // Planes often cut off one whole face, all of whose vertices have three edges: then these move
-// along their third edges, and nothing else changes but the face's number. A box that has met no
-// other planes has no graph at all.
+// along their third edges, and nothing else changes but the face's number.
 #include "collide/solid.h"
 
 #include <float.h>
@@ -40,16 +39,8 @@
 
 // Up to so many vertices, measuring all is faster than climbing.
 enum { SMALL = 40 };
-// Leaving off a cut of depth s changes the volume of what is w thick along the normal by less than
-// 3 s / w of it: a flush face may cost so much.
-static const double FLUSH_ERROR = 1e-10;
 // The bound by three faces is as certain as their vertices lie in them, times this.
 static const double LEAN = 16;
-
-// Of a box as ab_polyhedron_box lists it: bit i of a face's mask says that vertex i is one of its
-// corners, and the corner across from vertex i is i ^ ACROSS.
-static const unsigned BOX_MASK[6] = {0x0f, 0x55, 0x33, 0xaa, 0xcc, 0xf0};
-static const int BOX_ACROSS[6] = {4, 1, 2, 1, 2, 4};
 
 static void room(const abPolyhedron* body, int nblade, int* vert, int* edge) {
   int nface = body->nface + nblade;
@@ -63,8 +54,7 @@ size_t ab_solid_bytes(const abPolyhedron* body, int nblade) {
   int vert, edge;
   room(body, nblade, &vert, &edge);
   size_t v = (size_t)vert, e = (size_t)edge;
-  return padded(sizeof(abBlade) * (size_t)nblade) + padded(sizeof(abVec3) * v) +
-         padded(sizeof(double) * v) + padded(sizeof(abHalf) * 2 * e) +
+  return padded(sizeof(abVec3) * v) + padded(sizeof(double) * v) + padded(sizeof(abHalf) * 2 * e) +
          padded(sizeof(int) * (4 * v + 4 * e));
 }
 
@@ -75,30 +65,26 @@ static void load_vertices(abSolid* p) {
   p->nvert = S->nvert;
 }
 
-// The graph; a plain solid's is the box's, whose faces may have been replaced.
 static void load_graph(abSolid* p) {
   const abPolyhedron* S = p->body;
   memcpy(p->half, ab_polyhedron_half(S), sizeof(abHalf) * 2 * (size_t)S->nedge);
   p->nhalf = 2 * S->nedge;
-  if (p->plain)
-    for (int h = 0; h < p->nhalf; h++) p->half[h].left = p->slot[p->half[h].left];
-  p->plain = false;
   p->large = S->nvert > SMALL;
   if (!p->large) return;
   memcpy(p->leave, ab_polyhedron_vert_half(S), sizeof(int) * (size_t)S->nvert);
   memset(p->mark, 0, sizeof(int) * (size_t)p->vert_cap);
 }
 
-bool ab_solid_make(abSolid* p, const abPolyhedron* body, int nblade, abArena* arena) {
+bool ab_solid_make(abSolid* p, const abPolyhedron* body, int nblade, const abBlade* blade,
+                   abArena* arena) {
   char* at = ab_arena_take(arena, ab_solid_bytes(body, nblade));
   if (!at) return false;
   int edge;
   memset(p, 0, sizeof *p);
-  p->body = body, p->nblade = nblade, p->nface = body->nface + nblade;
+  p->body = body, p->blade = blade, p->nblade = nblade, p->nface = body->nface + nblade;
   room(body, nblade, &p->vert_cap, &edge);
   p->half_cap = 2 * edge;
   size_t v = (size_t)p->vert_cap, e = (size_t)edge;
-  p->blade = (abBlade*)(void*)at, at += padded(sizeof(abBlade) * (size_t)nblade);
   p->vert = (abVec3*)(void*)at, at += padded(sizeof(abVec3) * v);
   p->s = (double*)(void*)at, at += padded(sizeof(double) * v);
   p->half = (abHalf*)(void*)at, at += padded(sizeof(abHalf) * 2 * e);
@@ -110,9 +96,7 @@ bool ab_solid_make(abSolid* p, const abPolyhedron* body, int nblade, abArena* ar
   p->gone_edge = p->free_edge + e;
   p->cross = p->gone_edge + e;
   load_vertices(p);
-  p->plain = ab_polyhedron_skin(body)->box;
-  for (int f = 0; f < 6; f++) p->slot[f] = f;
-  if (!p->plain) load_graph(p);
+  load_graph(p);
   return true;
 }
 
@@ -135,17 +119,6 @@ static inline int end_of(const abSolid* p, int h) { return p->half[h ^ 1].from; 
 static inline int around(const abSolid* p, int h) { return p->half[h ^ 1].next; }
 
 // --- a whole face goes ---
-
-static bool cut_face_of_box(abSolid* p, unsigned outside, double noise, int cap) {
-  for (int f = 0; f < 6; f++) {
-    if (outside != BOX_MASK[f]) continue;
-    for (int v = 0; v < 8; v++)
-      if (outside >> v & 1) p->vert[v] = meet(p, v ^ BOX_ACROSS[f], v, noise);
-    p->slot[f] = cap;
-    return true;
-  }
-  return false;
-}
 
 // Is the face on the left of `first` what lies outside, nout vertices with three edges each?
 static bool is_outside(const abSolid* p, int first, int nout, double noise) {
@@ -380,23 +353,6 @@ static Look measure_all(abSolid* p, const abPlane* plane) {
   return l;
 }
 
-// The vertices of a plain box that are outside, as bits.
-static unsigned outside(const abSolid* p, double noise) {
-  unsigned mask = 0;
-  for (int v = 0; v < 8; v++) mask |= (unsigned)(p->s[v] > noise) << v;
-  return mask;
-}
-
-// What there is to do after all has been measured.
-static abCut judge(abSolid* p, const abBlade* blade, const Look* l) {
-  double blur = FLUSH_ERROR * (l->most - l->least);
-  p->flush = blade->flush < blur ? blade->flush : blur;
-  if (p->flush < blade->noise) p->flush = blade->noise;
-  if (l->most < -p->flush) return AB_CUT_NOTHING;
-  if (l->most <= p->flush) return AB_CUT_TOUCH;
-  return l->least >= -blade->noise ? AB_CUT_ALL : AB_CUT_SOME;
-}
-
 abCut ab_solid_cut(abSolid* p, int i) {
   const abBlade* blade = &p->blade[i];
   int cap = p->body->nface + i;
@@ -407,27 +363,14 @@ abCut ab_solid_cut(abSolid* p, int i) {
     if (out_of_reach(p, blade, top)) return AB_CUT_NOTHING;
   }
   Look l = measure_all(p, &blade->plane);
-  abCut cut = judge(p, blade, &l);
+  abCut cut = ab_judge_cut(blade, l.least, l.most, &p->flush);
   if (cut != AB_CUT_SOME) return cut;
-  if (p->plain) {
-    if (cut_face_of_box(p, outside(p, blade->noise), blade->noise, cap)) return AB_CUT_SOME;
-    load_graph(p);
-  }
   if (p->large && cut_face(p, blade->noise, cap)) return AB_CUT_SOME;
   return cut_graph(p, i, look_everywhere(p, blade->noise));
 }
 
 bool ab_solid_touches(const abSolid* p, int face) {
   bool any = false;
-  if (p->plain) {
-    for (int f = 0; f < 6; f++) {
-      if (p->slot[f] != face) continue;
-      for (int v = 0; v < 8; v++)
-        if ((BOX_MASK[f] >> v & 1) && p->s[v] < -p->flush) return false;
-      return true;
-    }
-    return false;
-  }
   for (int h = 0; h < p->nhalf; h++) {
     if (p->half[h & ~1].from < 0 || p->half[h].left != face) continue;
     if (p->s[p->half[h].from] < -p->flush) return false;

@@ -1,5 +1,5 @@
-// Polyhedra in one block: struct, vertices, planes, skin, edges, face starts, loops, half-edges,
-// and one half-edge of each vertex and each face.
+// Polyhedra in one block: struct, vertices, planes, skin, vertices in lanes, edges, face
+// starts, loops, half-edges, one half-edge of each vertex and each face, and the edges in short.
 //
 // A face's plane has Newell's normal, sum over the loop of (a - c) x (b - c) for consecutive
 // vertices a, b and any c (here the mean of the vertices, which keeps the products small): the
@@ -25,7 +25,8 @@ typedef struct HalfEdge {
 
 static size_t bytes_of(int nvert, int nface, int nloop) {
   return sizeof(abPolyhedron) + (size_t)nvert * sizeof(abVec3) + (size_t)nface * sizeof(abPlane) +
-         sizeof(abSkin) + (size_t)(nloop / 2) * sizeof(int[4]) + (size_t)nloop * sizeof(abHalf) +
+         sizeof(abSkin) + AB_LANES * (size_t)(nvert + AB_LANES - 1) * sizeof(double) +
+         (size_t)(nloop / 2) * (sizeof(int[4]) + sizeof(abLink)) + (size_t)nloop * sizeof(abHalf) +
          (size_t)(nface + 1 + nloop + nvert + nface) * sizeof(int);
 }
 
@@ -36,6 +37,7 @@ static void point_into(abPolyhedron* p) {
   at += (size_t)p->nvert * sizeof(abVec3);
   p->plane = (const abPlane*)(void*)at;
   at += (size_t)p->nface * sizeof(abPlane) + sizeof(abSkin);
+  at += AB_LANES * (size_t)ab_polyhedron_places(p) * sizeof(double);
   p->edge = (const int(*)[4])(void*)at;
   at += (size_t)p->nedge * sizeof(int[4]);
   p->face_start = (const int*)(void*)at;
@@ -117,7 +119,28 @@ static void fill_moments(abPolyhedron* p) {
   p->centroid = v3_add(o, v3_scale(1 / p->volume, moment));
 }
 
-static void fill_box(abPolyhedron* p) {
+static const int BOX_START[7] = {0, 4, 8, 12, 16, 20, 24};
+static const int BOX_LOOP[24] = {0, 1, 3, 2, 0, 2, 6, 4, 0, 4, 5, 1,
+                                 1, 5, 7, 3, 2, 3, 7, 6, 4, 6, 7, 5};
+
+const int AB_BRICK_FACE[6] = {0, 5, 2, 4, 1, 3};
+
+// The normal of AB_BRICK_FACE[i].
+static abVec3 brick_normal(int i) {
+  double sign = i & 1 ? 1 : -1;
+  return v3(i / 2 == 0 ? sign : 0, i / 2 == 1 ? sign : 0, i / 2 == 2 ? sign : 0);
+}
+
+static bool is_brick(const abPolyhedron* p) {
+  for (int i = 0; i < 6; i++) {
+    abVec3 n = p->plane[AB_BRICK_FACE[i]].n, axis = brick_normal(i);
+    if (n.x != axis.x || n.y != axis.y || n.z != axis.z) return false;
+  }
+  return true;
+}
+
+// What follows from vertices, planes and centroid.
+static void fill_skin(abPolyhedron* p) {
   abSkin* skin = (abSkin*)(void*)ab_polyhedron_skin(p);
   abVec3 low = p->vert[0], high = low;
   for (int i = 1; i < p->nvert; i++) {
@@ -128,11 +151,23 @@ static void fill_box(abPolyhedron* p) {
   skin->middle = v3_scale(0.5, v3_add(low, high));
   skin->half = v3_scale(0.5, v3_sub(high, low));
   skin->size = v3_norm(skin->half);
+  skin->box = p->nvert == 8 && p->nface == 6 && p->nloop == 24 &&
+              !memcmp(p->face_start, BOX_START, sizeof BOX_START) &&
+              !memcmp(p->loop, BOX_LOOP, sizeof BOX_LOOP);
+  skin->brick = skin->box && is_brick(p);
+  int n = ab_polyhedron_places(p);
+  double* lane = (double*)(void*)ab_polyhedron_lanes(p);
+  for (int i = 0; i < n; i++) {
+    abVec3 v = i < p->nvert ? v3_sub(p->vert[i], p->centroid) : v3(NAN, NAN, NAN);
+    double lanes[AB_LANES] = {v.x, v.y, v.z, i < p->nvert ? 1 : NAN};
+    memcpy(lane + AB_LANES * i, lanes, sizeof lanes);
+  }
 }
 
-static const int BOX_START[7] = {0, 4, 8, 12, 16, 20, 24};
-static const int BOX_LOOP[24] = {0, 1, 3, 2, 0, 2, 6, 4, 0, 4, 5, 1,
-                                 1, 5, 7, 3, 2, 3, 7, 6, 4, 6, 7, 5};
+void ab_polyhedron_set_centroid(abPolyhedron* p, abVec3 centroid) {
+  p->centroid = centroid;
+  fill_skin(p);
+}
 
 // The half-edges of a face follow each other around it: where each begins is noted per vertex, then
 // each finds its successor at the vertex where it ends. vert_half serves for the notes.
@@ -156,10 +191,11 @@ static void fill_half(abPolyhedron* p) {
       half[h].next = vert_half[half[h ^ 1].from];
     }
   }
-  abSkin* skin = (abSkin*)(void*)ab_polyhedron_skin(p);
-  skin->box = p->nvert == 8 && p->nface == 6 && p->nloop == 24 &&
-              !memcmp(p->face_start, BOX_START, sizeof BOX_START) &&
-              !memcmp(p->loop, BOX_LOOP, sizeof BOX_LOOP);
+  abLink* link = (abLink*)(void*)ab_polyhedron_link(p);
+  for (int e = 0; e < p->nedge; e++) {
+    const int* g = p->edge[e];
+    link[e] = ab_link(g[0] & 255, g[1] & 255, g[2] & 255, g[3] & 255);
+  }
 }
 
 abPolyhedron* ab_polyhedron_build(int nvert, const abVec3* vert, int nface, const int* face_start,
@@ -188,7 +224,7 @@ abPolyhedron* ab_polyhedron_build(int nvert, const abVec3* vert, int nface, cons
     ((abPlane*)p->plane)[f] =
         plane_of_loop(vert, loop + face_start[f], face_start[f + 1] - face_start[f]);
   fill_moments(p);
-  fill_box(p);
+  fill_skin(p);
   fill_half(p);
   return p;
 }
@@ -200,8 +236,10 @@ abPolyhedron* ab_polyhedron_box(abVec3 h) {
   abPolyhedron* p = ab_polyhedron_build(8, vert, 6, BOX_START, BOX_LOOP, NULL);
   if (!p) return NULL;
   // What is known exactly needs no rounding.
-  p->centroid = v3_zero();
   p->volume = 8 * h.x * h.y * h.z;
+  for (int i = 0; i < 6; i++)
+    ((abPlane*)p->plane)[AB_BRICK_FACE[i]] = (abPlane){brick_normal(i), v3_get(h, i / 2)};
+  ab_polyhedron_set_centroid(p, v3_zero());
   return p;
 }
 
@@ -223,7 +261,7 @@ abPolyhedron* ab_polyhedron_moved(const abPolyhedron* poly, abPose pose, abError
     ((abPlane*)p->plane)[f] = (abPlane){n, p->plane[f].d + v3_dot(n, pose.p)};
   }
   p->centroid = pose_apply(pose, p->centroid);
-  fill_box(p);
+  fill_skin(p);
   return p;
 }
 

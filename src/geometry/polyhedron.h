@@ -7,6 +7,9 @@
 #define ABUT_GEOMETRY_POLYHEDRON_H
 
 #include <abut/model.h>
+#include <stdint.h>
+
+#include "base/wide.h"
 
 // The surface as half-edges: each edge is run through once on either side. Half-edge h of edge h /
 // 2 (h even: as the edge is listed) leaves vertex `from` with face `left` on its left, where `next`
@@ -15,12 +18,24 @@ typedef struct abHalf {
   int from, next, left;
 } abHalf;
 
+// An edge in one word, from the lowest byte: its vertices, and the faces on its left and right. Only
+// of polyhedra whose numbers fit.
+typedef uint32_t abLink;
+static inline abLink ab_link(int from, int to, int left, int right) {
+  return (abLink)from | (abLink)to << 8 | (abLink)left << 16 | (abLink)right << 24;
+}
+static inline int ab_link_from(abLink e) { return (int)(e & 255); }
+static inline int ab_link_to(abLink e) { return (int)(e >> 8 & 255); }
+static inline int ab_link_left(abLink e) { return (int)(e >> 16 & 255); }
+static inline int ab_link_right(abLink e) { return (int)(e >> 24); }
+
 // What overlaps need of a polyhedron beyond abPolyhedron. It lies in the polyhedron's block.
 typedef struct abSkin {
   abVec3 middle, half;  // bounding box in the shape's frame
   double size;          // half of its diagonal
   bool box;             // vertices, faces and edges are those of ab_polyhedron_box; corners may
                         // lie elsewhere
+  bool brick;           // likewise, and the faces' normals are the axes exactly
 } abSkin;
 
 // Vertices closer to a plane than this fraction of the size of the whole lie in it. Files hold
@@ -65,6 +80,23 @@ static inline const int* ab_polyhedron_vert_half(const abPolyhedron* p) {
 static inline const int* ab_polyhedron_face_half(const abPolyhedron* p) {
   return ab_polyhedron_vert_half(p) + p->nvert;
 }
+
+static inline const abLink* ab_polyhedron_link(const abPolyhedron* p) {
+  return (const abLink*)(const void*)(ab_polyhedron_face_half(p) + p->nface);
+}
+// The vertices from the centroid as x, y, z, 1, in as many places as AB_LANES divides; the last are
+// not numbers.
+static inline int ab_polyhedron_places(const abPolyhedron* p) {
+  return (p->nvert + AB_LANES - 1) / AB_LANES * AB_LANES;
+}
+static inline const double* ab_polyhedron_lanes(const abPolyhedron* p) {
+  return (const double*)(const void*)(ab_polyhedron_skin(p) + 1);
+}
+
+// Face 2 k + 1 (or 2 k) of this list is the one of a brick that looks along axis k (against it).
+extern const int AB_BRICK_FACE[6];
+// For a centroid that is known better than by the sums.
+void ab_polyhedron_set_centroid(abPolyhedron* poly, abVec3 centroid);
 
 // The block's size, and a copy of it into memory of that size (aligned as ab_alloc aligns).
 size_t ab_polyhedron_bytes(const abPolyhedron* poly);

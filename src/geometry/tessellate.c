@@ -154,7 +154,7 @@ static abPolyhedron* build_rings(const Rings* g, abError* error) {
     bands += emit_ends(g, first, start + bands, loop, &at);
     start[bands] = at;
     poly = ab_polyhedron_build(nvert, vert, nface, start, loop, error);
-    if (poly) poly->centroid = v3_zero();  // by symmetry
+    if (poly) ab_polyhedron_set_centroid(poly, v3_zero());  // by symmetry
   } else {
     ab_fail(error, AB_ERROR_MEMORY, NULL, 0, "no memory for a tessellation");
   }

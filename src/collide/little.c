@@ -1,0 +1,172 @@
+// Cutting a little solid: no graph, only a list of edges.
+//
+// An edge is four bytes: the vertices it joins and the faces on its left and right. A cut by the
+// plane n . x <= d, with s = n . x - d of a vertex, goes once through the list: edges inside stay,
+// those outside go, and of each that crosses the plane the part inside remains, with a new vertex
+// at its end. Seen along the boundary of a face, one crossing leaves the solid's rest and one comes
+// back: the door by which face f is left is noted, and from it to the place of its return runs the
+// new edge of f, the other side of which is the cap's. So the surface stays closed by bookkeeping
+// as in solid.c, and by the same reasoning.
+//
+// Rounding may cut a face more than once: then it has two doors, which the note shows, and the
+// caller turns to solid.c, which can walk any cut.
+#include "collide/little.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "math/vec.h"
+
+enum { LANES = AB_LANES };
+
+bool ab_little_fits(const abPolyhedron* body, int nblade) {
+  return body->nvert <= AB_LITTLE_VERT / 2 && body->nedge <= AB_LITTLE_EDGE / 2 &&
+         body->nface + nblade <= AB_LITTLE_FACE;
+}
+
+void ab_little_make(abLittle* p, const abPolyhedron* body, int nblade) {
+  p->nplace = ab_polyhedron_places(body);
+  p->nedge = body->nedge, p->nface = body->nface + nblade;
+  memcpy(p->vert, ab_polyhedron_lanes(body), sizeof(abQuad) * (size_t)p->nplace);
+  memcpy(p->edge, ab_polyhedron_link(body), sizeof(abLink) * (size_t)p->nedge);
+  memset(p->door, 0, sizeof(uint16_t) * (size_t)p->nface);
+  p->alive = ((uint64_t)1 << body->nvert) - 1;
+  p->round = 0;
+}
+
+typedef struct Look {
+  double least, most;
+  uint64_t out;
+} Look;
+
+// Distances of all vertices, four at a time; empty places lose every comparison.
+static inline void measure(abLittle* p, const abBlade* blade, Look* look) {
+  abPlane a = blade->plane;
+  abQuad plane = {a.n.x, a.n.y, a.n.z, -a.d}, noise = {0};
+  noise += blade->noise;
+  abQuad least = {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX}, most = -least;
+  abQuadMask bit = {1, 2, 4, 8}, out = {0};
+  for (int i = 0; i < p->nplace; i += LANES) {
+    const abQuad* v = &p->vert[i];
+    abQuad a0 = v[0] * plane, a1 = v[1] * plane, a2 = v[2] * plane, a3 = v[3] * plane;
+    abQuad b0 = __builtin_shufflevector(a0, a1, 0, 4, 2, 6) +
+                __builtin_shufflevector(a0, a1, 1, 5, 3, 7),
+           b1 = __builtin_shufflevector(a2, a3, 0, 4, 2, 6) +
+                __builtin_shufflevector(a2, a3, 1, 5, 3, 7),
+           s = __builtin_shufflevector(b0, b1, 0, 1, 4, 5) +
+               __builtin_shufflevector(b0, b1, 2, 3, 6, 7);
+    memcpy(&p->s[i], &s, sizeof s);
+    least = AB_QUAD_LESS(s, least);
+    most = AB_QUAD_MORE(s, most);
+    out |= (s > noise) & bit;
+    bit <<= LANES;
+  }
+  look->least = ab_quad_least(&least);
+  look->most = ab_quad_most(&most);
+  look->out = (uint64_t)(out[0] | out[1] | out[2] | out[3]);
+}
+
+// Where the edge from `in` to `out` (outside) meets the plane: from the nearer end, so that a
+// vertex close to the plane hardly moves, and at the inside end if that lies in it.
+static inline void put_vertex(abLittle* p, int w, int in, int out, double noise) {
+  double si = p->s[in], so = p->s[out];
+  bool near_in = -si <= so;
+  int a = near_in ? in : out, b = near_in ? out : in;
+  double t = (near_in ? si : -so) / (si - so);
+  if (si >= -noise) a = in, t = 0;
+  p->vert[w] = p->vert[a] + t * (p->vert[b] - p->vert[a]);
+}
+
+// Keeps the edges inside and lists those that cross. Returns their number.
+static inline int sort_edges(abLittle* p, uint64_t out, abLink* cross) {
+  int kept = 0, ncross = 0;
+  for (int k = 0; k < p->nedge; k++) {
+    abLink e = p->edge[k];
+    int a = (int)(out >> (e & 63) & 1), b = (int)(out >> (e >> 8 & 63) & 1);
+    p->edge[kept] = cross[ncross] = e;
+    kept += 1 - (a | b);
+    ncross += a ^ b;
+  }
+  p->nedge = kept;
+  return ncross;
+}
+
+// Adds what is left of the edges that cross, and the cap's edges.
+static inline bool close_up(abLittle* p, uint64_t out, double noise, int ncross, abLink* cross,
+                            int cap) {
+  int n = p->nedge, last = 0;
+  if (n + 2 * ncross > AB_LITTLE_EDGE || __builtin_popcountll(~p->alive) < ncross) return false;
+  unsigned stamp = (unsigned)++p->round << 8;
+  uint64_t empty = ~p->alive;
+  for (int k = 0; k < ncross; k++) {
+    abLink e = cross[k];
+    int w = __builtin_ctzll(empty), from = ab_link_from(e), to = ab_link_to(e);
+    empty &= empty - 1;
+    last = w;
+    // the face that is left here, and the one that comes back
+    int door, back;
+    if (out >> from & 1) {
+      put_vertex(p, w, to, from, noise);
+      p->edge[n++] = (e & ~(abLink)255) | (abLink)w;
+      door = ab_link_right(e), back = ab_link_left(e);
+    } else {
+      put_vertex(p, w, from, to, noise);
+      p->edge[n++] = (e & ~(abLink)0xff00) | (abLink)w << 8;
+      door = ab_link_left(e), back = ab_link_right(e);
+    }
+    if (p->door[door] >= stamp) return false;
+    p->door[door] = (uint16_t)(stamp | (unsigned)w);
+    cross[k] = ab_link(0, w, back, cap);
+  }
+  for (int k = 0; k < ncross; k++) {
+    int f = ab_link_left(cross[k]);
+    unsigned door = p->door[f];
+    if (door < stamp) return false;
+    p->door[f] = 0;
+    p->edge[n++] = cross[k] | (door & 255);
+  }
+  p->nedge = n;
+  uint64_t gone = out;
+  p->alive = ~empty & ~gone;
+  while (p->nplace <= last) {
+    p->nplace += LANES;
+    gone |= ((uint64_t)15 << (p->nplace - LANES)) & empty;
+  }
+  abQuad none = {NAN, NAN, NAN, NAN};
+  for (; gone; gone &= gone - 1) p->vert[__builtin_ctzll(gone)] = none;
+  return true;
+}
+
+AB_WIDE abCut ab_little_cut(abLittle* p, const abBlade* blade, int cap) {
+  Look l;
+  measure(p, blade, &l);
+  abCut cut = ab_judge_cut(blade, l.least, l.most, &p->flush);
+  if (cut != AB_CUT_SOME) return cut;
+  abLink cross[AB_LITTLE_EDGE];
+  int ncross = sort_edges(p, l.out, cross);
+  if (p->round == 255 || !close_up(p, l.out, blade->noise, ncross, cross, cap)) return AB_CUT_FULL;
+  return AB_CUT_SOME;
+}
+
+AB_WIDE void ab_little_bounds(const abLittle* p, abVec3* middle, abVec3* half) {
+  abQuad least = {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX}, most = -least;
+  for (int i = 0; i < p->nplace; i++) {
+    least = AB_QUAD_LESS(p->vert[i], least);
+    most = AB_QUAD_MORE(p->vert[i], most);
+  }
+  abQuad m = 0.5 * (least + most), h = 0.5 * (most - least);
+  *middle = v3(m[0], m[1], m[2]);
+  *half = v3(h[0], h[1], h[2]);
+}
+
+bool ab_little_touches(const abLittle* p, int face) {
+  bool any = false;
+  for (int k = 0; k < p->nedge; k++) {
+    abLink e = p->edge[k];
+    if (ab_link_left(e) != face && ab_link_right(e) != face) continue;
+    if (p->s[ab_link_from(e)] < -p->flush || p->s[ab_link_to(e)] < -p->flush) return false;
+    any = true;
+  }
+  return any;
+}

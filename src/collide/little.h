@@ -1,0 +1,36 @@
+// A convex solid of few vertices under the knife (little.c): what is left of a small body while it
+// is cut by the planes of another. The same as abSolid, of which it takes the planes and the
+// answers, at a fraction of the cost.
+#ifndef ABUT_COLLIDE_LITTLE_H
+#define ABUT_COLLIDE_LITTLE_H
+
+#include "collide/quad.h"
+#include "collide/solid.h"
+
+// Vertices fit the bits of a word, faces and vertices a byte.
+enum { AB_LITTLE_VERT = 64, AB_LITTLE_EDGE = 192, AB_LITTLE_FACE = 256 };
+
+typedef struct abLittle {
+  abQuad vert[AB_LITTLE_VERT];  // x, y, z, 1; not numbers in empty places
+  double s[AB_LITTLE_VERT];     // distance to the last plane
+  abLink edge[AB_LITTLE_EDGE];
+  int nplace;  // places of vertices in use, a multiple of AB_LANES
+  int nedge, nface;
+  uint64_t alive;                 // the places that hold a vertex
+  uint16_t door[AB_LITTLE_FACE];  // where the last cut leaves a face, see little.c
+  int round;
+  double flush;  // within which the last plane was touched
+} abLittle;
+
+// Is there room for a body that is cut by nblade planes?
+bool ab_little_fits(const abPolyhedron* body, int nblade);
+// The body, its centroid moved to the origin.
+void ab_little_make(abLittle* solid, const abPolyhedron* body, int nblade);
+// Cuts by a plane, whose face gets the number `cap`. AB_CUT_FULL: no room, or the signs of rounding
+// form no single cut; then the solid is spoilt.
+abCut ab_little_cut(abLittle* solid, const abBlade* blade, int cap);
+// Of what is left: the middle and the half lengths of the box about it.
+void ab_little_bounds(const abLittle* solid, abVec3* middle, abVec3* half);
+// After AB_CUT_TOUCH: does all of this face lie in the plane?
+bool ab_little_touches(const abLittle* solid, int face);
+#endif

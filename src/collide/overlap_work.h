@@ -1,0 +1,59 @@
+// An overlap in the making: shared by the cutting (intersect.c), the measuring (measure.c), and
+// those who need a pair's overlap more than once (collide.c).
+#ifndef ABUT_COLLIDE_OVERLAP_WORK_H
+#define ABUT_COLLIDE_OVERLAP_WORK_H
+
+#include "collide/intersect.h"
+#include "collide/little.h"
+#include "collide/solid.h"
+#include "math/vec.h"
+
+typedef struct abSide {
+  const abPolyhedron* poly;
+  abPose pose;
+  abOwner owner;
+} abSide;
+
+// Middle and half lengths.
+typedef struct abBounds {
+  abVec3 middle, half;
+} abBounds;
+
+typedef struct abOverlapWork {
+  abSide S, L;  // the one that is cut, and the one whose planes cut
+  abPose rel;   // of L in the frame of S moved to its centroid, and its matrix
+  abMat3 R;
+  double size, flush;  // of S; the rounding of the bodies' positions in the world
+  int nblade;
+  abBlade* blade;
+  double noise;     // the loudest of the blades
+  abBounds bounds;  // of what is left
+  abVec3 middle;    // of the bounds, in the frame of L
+  double reach;     // half of their diagonal, and a little more
+  int* partner;     // per face of S: the face of L that lies in it, -1 if none
+  bool is_little;   // which of the two is in use
+  abSolid solid;
+  abLittle little;
+} abOverlapWork;
+
+// Step by step what ab_overlap does at once: the relative pose; whether the bounding boxes are
+// further apart than `margin`; the overlap. In between A may be moved by a vector of the world.
+abStatus ab_overlap_begin(abOverlapWork* work, const abPolyhedron* A, abPose pose_a,
+                          const abPolyhedron* B, abPose pose_b);
+bool ab_overlap_apart(const abOverlapWork* work, double margin);
+void ab_overlap_shift(abOverlapWork* work, abVec3 by);
+abStatus ab_overlap_finish(abOverlapWork* work, abArena* arena, abOverlap* out);
+
+// Half the extent of a box along n.
+static inline double ab_extent(abVec3 half, abVec3 n) {
+  return fabs(n.x) * half.x + fabs(n.y) * half.y + fabs(n.z) * half.z;
+}
+
+// Bounds of n points.
+abBounds ab_bounds_of(int n, const abVec3* point);
+
+// The surface that is left and its integrals into `out`; no contact if nothing thicker than the
+// noise is left. AB_ERROR_MEMORY: the arena is exhausted.
+abStatus ab_overlap_measure(const abOverlapWork* work, abArena* arena, abOverlap* out);
+
+#endif
