@@ -111,7 +111,7 @@ double cli_total_energy(const abModel* model, const abData* data);
        "a parameter of the contact model, as `abut models` lists them; "                     \
        "may be repeated"},                                                                   \
       {"--threads", "N", "threads; any number gives the same result (1)"}, {                 \
-    "--sleep", NULL, "let bodies at rest sleep, if the contact model can"                    \
+    "--sleep", NULL, "let what has come to rest sleep until something touches it"            \
   }
 
 #endif

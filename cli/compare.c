@@ -208,11 +208,9 @@ static CliArgs args_for(const CliArgs* args, const char* contact, int n, char na
   CliArgs own = *args;
   own.ngiven = 0;
   for (int i = 0; i < args->ngiven; i++) {
-    bool set = !strcmp(args->name[i], "--set"), sleep = !strcmp(args->name[i], "--sleep");
-    const char* setting = sleep ? "sleep" : args->value[i];
-    bool somebody = false;
-    for (int k = 0; k < n; k++) somebody = somebody || has_param(name[k], setting);
-    if ((set || sleep) && somebody && !has_param(contact, setting)) continue;
+    bool set = !strcmp(args->name[i], "--set"), somebody = false;
+    for (int k = 0; k < n; k++) somebody = somebody || has_param(name[k], args->value[i]);
+    if (set && somebody && !has_param(contact, args->value[i])) continue;
     own.name[own.ngiven] = args->name[i];
     own.value[own.ngiven++] = args->value[i];
   }

@@ -35,10 +35,14 @@ static const CliCommand command = {
     "recorded step, with the contacts whose impulses produced it.\n"
     "In FILE.csv of --forces a row holds from its time until the next row of that body; the force\n"
     "acts at the centre of mass, force and torque in world axes.\n"
+    "--sleep: what hangs together by contacts and joints and has been at rest for a while (0.25 s\n"
+    "for bodies of 0.1 m) is no longer simulated; its forces stay as they were. It goes on, "
+    "exactly\n"
+    "from there, when something touches it or a force or control on it changes.\n"
     "Ctrl-C ends a run early; what was recorded is completed. Exit code 3: the simulation broke\n"
     "down; what was recorded until then is kept.\n\n"
     "Examples:\n"
-    "  abut run scenes/pile.xml --time 5 --record out/pile.html\n"
+    "  abut run scenes/pile.xml --time 5 --sleep --record out/pile.html\n"
     "  abut run scenes/slide.xml --contact volume-pgs --set tolerance=1e-8 --csv out/slide --json\n"
     "  abut run scenes/box_on_plane.xml --step 0.0005 --forces push.csv --on-failure stop\n",
     sizeof option / sizeof option[0],
@@ -69,7 +73,9 @@ typedef struct Run {
   abEnergy energy;
   double energy0, max_gain, max_step_gain;
   int max_contact;
-  const char* note;  // the first one of the contact model, how many steps had one, since when
+  int nmoving;          // bodies that are not fixed to the world
+  double asleep_since;  // when all had fallen asleep, NAN while somebody is awake
+  const char* note;     // the first one of the contact model, how many steps had one, since when
   long noted;
   double noted_since;
   // how it ended
@@ -164,7 +170,7 @@ static bool set_params(abData* data, const CliArgs* args) {
       return cli_fail("--set %s: '%s' is not a number", text, equals + 1), false;
     if (!set_param(data, name, value, text)) return false;
   }
-  return !cli_has(args, "--sleep") || set_param(data, "sleep", 1, "--sleep");
+  return true;
 }
 
 static bool choose_key(const abModel* model, abData* data, const char* name) {
@@ -223,6 +229,7 @@ abData* cli_simulation(const abModel* model, const CliArgs* args, const char* co
     cli_error(&error);
     good = false;
   }
+  data->sleep.on = cli_has(args, "--sleep");
   if (good) {
     warn_of_unused(model, data);
     return data;
@@ -311,6 +318,8 @@ static void observe(Run* run, double* last_energy) {
   run->max_penetration = fmax(run->max_penetration, stat->max_penetration);
   if (stat->ncontact > run->max_contact) run->max_contact = stat->ncontact;
   run->unconverged += stat->status == AB_STEP_UNCONVERGED;
+  bool all = stat->nasleep > 0 && stat->nasleep == run->nmoving;
+  if (!all || isnan(run->asleep_since)) run->asleep_since = all ? run->data->time : NAN;
   if (stat->note && run->noted++ == 0) {
     run->note = stat->note;
     run->noted_since = run->data->time;
@@ -444,6 +453,9 @@ static void print_json(const Run* run) {
                       json_string(run->data->contact ? run->data->contact->name : "none"));
   json_object_set_new(j, "contacts", json_integer(run->data->ncontact));
   json_object_set_new(j, "max_contacts", json_integer(run->max_contact));
+  json_object_set_new(j, "sleep", json_boolean(run->data->sleep.on));
+  json_object_set_new(j, "asleep", json_integer(run->data->stat.nasleep));
+  json_object_set_new(j, "asleep_since", cli_json_number(run->asleep_since));
   json_object_set_new(j, "max_residual", cli_json_number(run->max_residual));
   json_object_set_new(j, "unconverged_steps", json_integer(run->unconverged));
   json_object_set_new(j, "max_penetration", cli_json_number(run->max_penetration));
@@ -472,6 +484,10 @@ static void print_summary(const Run* run) {
       "J\n",
       run->energy0, e->kinetic + e->gravity + e->spring, e->kinetic, e->gravity, e->spring,
       run->max_gain);
+  if (run->data->sleep.on) {
+    printf("  asleep    %d of %d moving bodies", run->data->stat.nasleep, run->nmoving);
+    printf(isnan(run->asleep_since) ? "\n" : ", all since %.9g s\n", run->asleep_since);
+  }
   if (run->note)
     printf("  note      in %ld steps since %.9g s: %s\n", run->noted, run->noted_since, run->note);
   printf("  hash      %016" PRIx64 "\n", ab_state_hash(run->model, run->data));
@@ -500,6 +516,8 @@ static bool prepare(Run* run) {
   run->data = cli_simulation(run->model, &run->args, cli_value(&run->args, "--contact"));
   if (!run->data) return false;
   run->nstep = cli_step_count(time, run->data->h);
+  run->asleep_since = NAN;
+  for (int b = 0; b < run->model->nbody; b++) run->nmoving += run->model->body[b].mover >= 0;
   const char* forces = cli_value(&run->args, "--forces");
   if (forces && !(run->forces = forces_load(forces, run->model))) return false;
   ab_forward(run->model, run->data);

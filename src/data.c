@@ -10,6 +10,7 @@
 #include "collide/broadphase.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/kinematics.h"
+#include "sleep.h"
 
 // Address space, not memory: pages are filled as a step touches them.
 static const size_t STEP_RESERVE = (size_t)16 << 30;
@@ -68,7 +69,8 @@ abData* ab_data_create(const abModel* model, abError* error) {
   place_arrays(model, d, block + header);
   if (create_arena(&d->step_arena, STEP_RESERVE) || create_arena(&d->scratch, SCRATCH_RESERVE) ||
       create_arena(&d->cache, CACHE_RESERVE) || ab_memory_create(&d->memory) ||
-      ab_broadphase_create(model, &d->broadphase) || ab_trees_create(model, &d->trees)) {
+      ab_broadphase_create(model, &d->broadphase) || ab_trees_create(model, &d->trees) ||
+      ab_sleep_create(model, &d->sleeper, &d->asleep)) {
     ab_data_free(d);
     ab_fail(error, AB_ERROR_MEMORY, model->file, 0, "no memory for the state of %d bodies",
             model->nbody);
@@ -76,6 +78,7 @@ abData* ab_data_create(const abModel* model, abError* error) {
   }
   d->h = model->timestep;
   d->nthread = 1;
+  d->sleep = (abSleepRule){.on = false, .rest = 2.5, .speed = 0.01, .drift = 1e-5, .steps = 50};
   if (ab_set_contact(model, d, model->contact, error) != AB_OK ||
       ab_data_reset(model, d, -1) != AB_OK) {
     ab_data_free(d);
@@ -87,6 +90,7 @@ abData* ab_data_create(const abModel* model, abError* error) {
 void ab_data_free(abData* d) {
   if (!d) return;
   ab_pool_free(d->pool);
+  ab_sleep_free(d->sleeper);
   ab_trees_free(d->trees);
   ab_broadphase_free(d->broadphase);
   ab_memory_free(d->memory);
@@ -99,6 +103,7 @@ void ab_data_free(abData* d) {
 static void forget_contacts(abData* d) {
   ab_memory_clear(d->memory, d->contact ? d->contact->memory_bytes(d->param) : 0);
   ab_arena_release(d->cache, 0);
+  ab_sleep_forget(d->sleeper);
   d->ncandidate = d->npair = d->ncontact = 0;
 }
 

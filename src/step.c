@@ -13,11 +13,28 @@
 #include "dynamics/kinematics.h"
 #include "dynamics/response.h"
 #include "math/spatial.h"
+#include "sleep.h"
 
 static abStatus detect(const abModel* model, abData* data);
 static abStatus solve_contact(const abModel* model, abData* data, double* v,
                               const abTwist** twist_end);
 static bool state_is_finite(const abModel* model, const abData* data, int* body);
+
+// Phases 2 to 8, for those awake.
+static abStatus move(const abModel* model, abData* data) {
+  double* v = AB_TAKE(data->scratch, double, model->nv);
+  const abTwist* twist_end = NULL;
+  abStatus status = detect(model, data);  // 2 boxes -> candidate pairs; 3 pairs -> contact geometry
+  ab_free_motion(model, data);            // 4 velocity without contact
+  ab_response_update(model, data);        // 5 how impulses change it
+  memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
+  if (status == AB_OK)
+    status = solve_contact(model, data, v, &twist_end);  // 6 impulses; 7 applied to v
+  if (status != AB_OK) return status;
+  ab_integrate(model, data, v, twist_end);  // 8 velocity -> position
+  ab_sleep_hold(model, data);
+  return AB_OK;
+}
 
 abStepStatus ab_step(const abModel* model, abData* data) {
   ab_arena_release(data->step_arena, 0);
@@ -25,39 +42,42 @@ abStepStatus ab_step(const abModel* model, abData* data) {
   data->stat = (abStat){.status = AB_STEP_OK, .bad_body = -1};
   data->ncandidate = data->npair = data->ncontact = 0;
 
-  double* v = AB_TAKE(data->scratch, double, model->nv);
   double* before = AB_TAKE(data->scratch, double, model->nq + model->nv);
   memcpy(before, data->q, sizeof(double) * (size_t)model->nq);
   memcpy(before + model->nq, data->v, sizeof(double) * (size_t)model->nv);
-  const abTwist* twist_end = NULL;
 
-  ab_kinematics(model, data);             // 1 q, v -> pose and twist of every body
-  abStatus status = detect(model, data);  // 2 boxes -> candidate pairs; 3 pairs -> contact geometry
-  ab_free_motion(model, data);            // 4 velocity without contact
-  ab_response_update(model, data);        // 5 how impulses change it
-  memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
-  if (status == AB_OK)
-    status = solve_contact(model, data, v, &twist_end);          // 6 impulses; 7 applied to v
-  if (status == AB_OK) ab_integrate(model, data, v, twist_end);  // 8 velocity -> position
+  ab_kinematics(model, data);                     // 1 q, v -> pose and twist of every body
+  abStatus status = ab_sleep_begin(model, data);  //   whoever was disturbed wakes
+  bool moves = status == AB_OK && !ab_sleep_all(model, data);
+  if (moves) status = move(model, data);                  // 2 to 8
+  if (status == AB_OK) status = ab_sleep_contacts(data);  //   those of whoever sleeps
 
   // 9 finish: a broken step leaves the state as it was.
   if (status != AB_OK || !state_is_finite(model, data, &data->stat.bad_body)) {
     data->stat.status = AB_STEP_BROKEN;
     memcpy(data->q, before, sizeof(double) * (size_t)model->nq);
     memcpy(data->v, before + model->nq, sizeof(double) * (size_t)model->nv);
+    ab_kinematics(model, data);
   } else {
     data->time += data->h;
-    if (data->contact) ab_memory_commit(data->memory);
+    if (moves && data->contact) ab_memory_commit(data->memory);
+    ab_kinematics(model, data);
+    ab_sleep_end(model, data);  //   whatever has come to rest falls asleep
   }
-  ab_kinematics(model, data);
   ab_arena_release(data->scratch, mark);
   return data->stat.status;
 }
 
+// Whoever sleeps is not looked at, unless somebody awake touches it: then it wakes, and is.
 static abStatus detect(const abModel* model, abData* data) {
   if (!data->contact) return AB_OK;
   abStatus status = ab_broadphase(model, data);
-  if (status == AB_OK) status = ab_collide(model, data);
+  if (status == AB_OK) status = ab_sleep_candidates(data);
+  bool woken = true;
+  while (status == AB_OK && woken) {
+    status = ab_collide(model, data);
+    if (status == AB_OK) status = ab_sleep_touched(model, data, &woken);
+  }
   data->stat.ncandidate = data->ncandidate;
   data->stat.npair = data->npair;
   return status;

@@ -16,10 +16,26 @@ typedef struct abStat {
   double residual;
   int nregularised;
   const char* note;  // of the contact model on this step: static text, or NULL
+  // Candidates and pairs are those looked at and solved: those among sleeping bodies are not.
+  // Contacts are all there are.
   int ncandidate, npair, ncontact;
+  int nasleep;  // bodies asleep after the step
   double max_penetration;
   int bad_body;  // where a broken step first shows, else -1
 } abStat;
+
+// When islands fall asleep (src/sleep.c says why like this). An island is what hangs together by
+// contacts and joints. It falls asleep when each of its bodies has been at rest for rest * sqrt(r /
+// |g|), r the body's radius (0.25 s for 0.1 m), and for `steps` steps at least: no speed above
+// speed * |g| h, no point moved by more than drift * r in a third of that time, and not beginning
+// to fall.
+typedef struct abSleepRule {
+  bool on;       // false, the default: nothing sleeps
+  double rest;   // 2.5
+  double speed;  // 0.01
+  double drift;  // 1e-5
+  int steps;     // 50
+} abSleepRule;
 
 typedef struct abEnergy {
   double kinetic, gravity, spring;
@@ -41,6 +57,11 @@ typedef struct abData {
   const abContactModel* contact;  // NULL: contact off
   double param[64];               // its parameters
   int nthread;
+  abSleepRule sleep;
+
+  // --- part of the state, too: who sleeps (src/sleep.c) ---
+  const bool* asleep;  // per body; ab_data_wake ends it
+  struct abSleep* sleeper;
 
   // --- computed by ab_kinematics (dynamics/kinematics.c) ---
   abPose* pose;    // body frames in the world
@@ -79,6 +100,10 @@ typedef struct abData {
   struct abArena* cache;       // the contact model's own between steps (see abContactProblem)
   struct abPool* pool;
 } abData;
+
+// Wakes the island of a body (body < 0: everybody). Not needed after a change of q, v, applied,
+// ctrl, h or the contact model: that wakes whom it concerns by itself.
+AB_API void ab_data_wake(abData* data, int body);
 
 #ifdef __cplusplus
 }

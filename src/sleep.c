@@ -1,0 +1,591 @@
+// Sleeping: islands that have come to rest cost nothing until something touches them.
+//
+// An island is a set of movers (free bodies, joint trees) that hang together by pairs of the narrow
+// phase; what is fixed to the world does not connect. It sleeps as a whole, and wakes as a whole.
+//
+// When. Let r be the radius of a body about its centre of mass, g gravity, h the step. The length
+// r, the time sqrt(r / g), in which the body would tip over or fall by about its own size, and g h,
+// the speed that a step without support gives, are all the scales there are. So a body is at rest
+// when
+//
+//   |v| + r |w| <= speed g h           the forces on it balance to about that part of its weight,
+//   its points moved <= drift r        since the beginning of the present spell,
+//
+// a spell being a third of rest sqrt(r / g), or of `steps` steps if that is longer, so that a large
+// step does not make it an instant. Both must hold without a break for three spells. With the
+// defaults this is a creep of less than 1.2e-5 sqrt(r g), 12 um/s for a body of 0.1 m: below it a
+// body that creeps, rolls or tips at constant speed counts as being at rest. Nothing depends on
+// units: a scene of 1 mm at 0.1 ms and its image of 100 m at 31.6 ms fall asleep in the same step.
+// Without gravity the time is that of the steps.
+//
+// What is about to fall moves slowly, too, at first: from an unstable balance as exp(t / T), T =
+// sqrt(L / g) with L its length; in a spell a single body on its edge by a factor of 2, a tower of
+// 20 by 1.2. Creep at constant speed and the noise of a solver do not grow. Before it falls it may
+// even slow down: on its way to the balance and away from it d = A exp(-t / T) + B exp(t / T), for
+// which d1 + d3 = 2 cosh(spell / T) d2 in any three spells. So no island sleeps whose largest
+// drifts in its last three spells grow, d2 > GROWTH d1 or d3 > GROWTH d2, or bend, d1 + d3 > 2
+// GROWTH d2. The latter is the sign of fast settling, too, behind which such a growth may hide.
+//
+// Inputs must not change in that time: applied wrenches and the controls of a mover's actuators.
+// Free bodies that touch nothing never sleep: nothing holds them.
+//
+// Asleep, velocities are exactly zero and coordinates do not change by a bit. Candidate pairs
+// without an awake body are left out before the narrow phase. What the contact model remembers of
+// the island's pairs, and their contacts as last reported, are in the store here; contacts are
+// handed out with those of the others in every step.
+//
+// Waking is exact: when the narrow phase finds a pair of an awake body and a sleeping one, the
+// whole island wakes before anything is solved, its memory goes back into the table of the last
+// step, and candidates and pairs are found again. The step is then, to the bit, the one it would
+// be if the island had been awake with velocity zero. Models that want pairs only (no narrow phase)
+// wake what may be reached within the step. Changes of coordinates, velocities or inputs of a
+// sleeping mover wake its island, those of h, gravity, contact model or parameters all.
+//
+// All of it runs in one thread, in the order of movers and keys.
+#include "sleep.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/memory.h"
+#include "collide/collide.h"
+#include "contact/island.h"
+#include "dynamics/kinematics.h"
+#include "dynamics/trees.h"
+#include "geometry/support.h"
+#include "math/spatial.h"
+
+// See above. The noise of drifts is larger, but not each time.
+static const double GROWTH = 1.1;
+// Drifts below this many roundings of the coordinates say nothing.
+static const double ROUNDING = 8 * DBL_EPSILON;
+enum { NSPELL = 3 };
+// Address space for the store.
+static const size_t STORE_RESERVE = (size_t)4 << 30;
+
+// One body in the present spell, and in the last three whole ones.
+typedef struct Place {
+  double radius;
+  abVec3 com;  // where it began
+  abQuat q;
+  double drift[1 + NSPELL];  // in radii; the present one first
+  abWrench applied;          // as last seen
+} Place;
+
+// One mover.
+typedef struct Watch {
+  double radius;  // of its largest body
+  int step;       // of the present spell
+  int nspell;     // whole ones at rest, up to NSPELL
+  int group;      // while asleep: the first mover of its island
+} Watch;
+
+// A pair that sleeps.
+typedef struct Kept {
+  int group;
+  int contact;  // -1: it is none
+  abTrace trace;
+} Kept;
+
+typedef struct Store {
+  abArena arena;
+  int npair, ncontact;
+  Kept* pair;          // sorted by key
+  size_t nbyte;        // that the model remembers of a pair
+  char* bytes;         // of each of them
+  abContact* contact;  // in the same order
+} Store;
+
+// What, if it changes, concerns all.
+typedef struct Settings {
+  double h;
+  abVec3 gravity;
+  const abContactModel* contact;
+  double param[64];
+} Settings;
+
+typedef struct abSleep {
+  const abModel* model;
+  int nmover_asleep, nbody_asleep;
+  bool woken;  // somebody woke whose pairs are still in the store
+  bool* asleep;
+  Place* place;  // per body
+  Watch* watch;  // per mover
+  double* q;     // of those asleep
+  double* ctrl;  // as last seen
+  Settings settings;
+  Store store[2];  // take turns: the last one stays readable while the next one is made
+  int now;
+  int ncandidate;  // of the broad phase
+  const int (*candidate)[2];
+} abSleep;
+
+// --- making it
+
+// Of the ball about the centre of mass that holds the body; without geoms, of the box with its
+// inertia.
+static double body_radius(const abModel* model, int b) {
+  const abBody* body = &model->body[b];
+  double most = 0;
+  for (int g = body->geom0; g < body->geom0 + body->ngeom; g++) {
+    const abGeom* geom = &model->geom[g];
+    if (geom->shape.type == AB_PLANE) continue;
+    most = fmax(most, v3_norm(v3_sub(geom->pose.p, body->com)) + ab_shape_radius(&geom->shape));
+  }
+  if (most > 0 || !(body->mass > 0)) return most;
+  abVec3 J = body->inertia;
+  return sqrt(1.5 * (J.x + J.y + J.z) / body->mass);
+}
+
+abStatus ab_sleep_create(const abModel* model, struct abSleep** out, const bool** asleep) {
+  abSleep* s = *out = ab_alloc_zero(sizeof *s);
+  if (!s) return AB_ERROR_MEMORY;
+  s->model = model;
+  *asleep = s->asleep = ab_alloc_zero(sizeof *s->asleep * (size_t)(model->nbody + 1));
+  s->place = ab_alloc_zero(sizeof *s->place * (size_t)(model->nbody + 1));
+  s->watch = ab_alloc_zero(sizeof *s->watch * (size_t)(model->nmover + 1));
+  s->q = ab_alloc_zero(sizeof *s->q * (size_t)(model->nq + 1));
+  s->ctrl = ab_alloc_zero(sizeof *s->ctrl * (size_t)(model->nactuator + 1));
+  if (!s->asleep || !s->place || !s->watch || !s->q || !s->ctrl) return AB_ERROR_MEMORY;
+  for (int b = 0; b < model->nbody; b++) {
+    int m = model->body[b].mover;
+    if (m < 0) continue;
+    s->place[b].radius = body_radius(model, b);
+    s->watch[m].radius = fmax(s->watch[m].radius, s->place[b].radius);
+  }
+  for (int i = 0; i < 2; i++)
+    if (ab_arena_init(&s->store[i].arena, STORE_RESERVE) != AB_OK) return AB_ERROR_MEMORY;
+  return AB_OK;
+}
+
+void ab_sleep_free(struct abSleep* s) {
+  if (!s) return;
+  for (int i = 0; i < 2; i++) ab_arena_free(&s->store[i].arena);
+  void* array[] = {s->asleep, s->place, s->watch, s->q, s->ctrl};
+  for (int i = 0; i < 5; i++) ab_free(array[i]);
+  ab_free(s);
+}
+
+static void restart(abSleep* s, int m) { s->watch[m].step = s->watch[m].nspell = 0; }
+
+void ab_sleep_forget(struct abSleep* s) {
+  for (int b = 0; b < s->model->nbody; b++) s->asleep[b] = false;
+  for (int m = 0; m < s->model->nmover; m++) restart(s, m);
+  for (int i = 0; i < 2; i++) s->store[i].npair = s->store[i].ncontact = 0;
+  s->nmover_asleep = s->nbody_asleep = 0;
+  s->woken = false;
+}
+
+// --- who sleeps
+
+static bool mover_sleeps(const abSleep* s, int m) {
+  return m >= 0 && s->asleep[s->model->mover[m].body0];
+}
+
+static void set_asleep(abSleep* s, int m, bool asleep) {
+  const abMover* mover = &s->model->mover[m];
+  for (int b = mover->body0; b < mover->body0 + mover->nbody; b++) s->asleep[b] = asleep;
+  s->nmover_asleep += asleep ? 1 : -1;
+  s->nbody_asleep += asleep ? mover->nbody : -mover->nbody;
+  restart(s, m);
+}
+
+static void wake_group(abSleep* s, int group) {
+  for (int m = group; m < s->model->nmover; m++)
+    if (mover_sleeps(s, m) && s->watch[m].group == group) set_asleep(s, m, false);
+  s->woken = true;
+}
+
+// Somebody did something to it.
+static void disturb(abSleep* s, int m) {
+  if (m < 0) return;
+  if (mover_sleeps(s, m)) wake_group(s, s->watch[m].group);
+  restart(s, m);
+}
+
+void ab_data_wake(abData* data, int body) {
+  abSleep* s = data->sleeper;
+  if (body >= 0) disturb(s, s->model->body[body].mover);
+  for (int m = 0; m < s->model->nmover && body < 0; m++) disturb(s, m);
+}
+
+// --- the store
+
+// The key of entry i of the table of the last step.
+static uint64_t last_key(const abMemory* memory, int i) {
+  abMemory turned = *memory;
+  turned.last = 1 - memory->last;
+  return ab_memory_next(&turned, i)->key;
+}
+
+// Puts what is remembered of the woken pairs back into the table of the last step, where those that
+// have just fallen asleep may still be.
+static abStatus give_back_memory(const abSleep* s, abData* data) {
+  const Store* store = &s->store[s->now];
+  abMemory* memory = data->memory;
+  int nlast = memory->n[memory->last], n = 0;
+  uint64_t* key = AB_TAKE(data->scratch, uint64_t, nlast + store->npair);
+  int* from = AB_TAKE(data->scratch, int, nlast + store->npair);  // entry of the store, -1: none
+  if (!key || !from) return AB_ERROR_MEMORY;
+  for (int i = 0, k = 0; i < nlast || k < store->npair;) {
+    uint64_t a = i < nlast ? last_key(memory, i) : UINT64_MAX;
+    uint64_t b = k < store->npair ? store->pair[k].trace.key : UINT64_MAX;
+    bool asleep = k < store->npair && mover_sleeps(s, store->pair[k].group);
+    if (!asleep) {
+      key[n] = a < b ? a : b;
+      from[n++] = b <= a ? k : -1;
+    }
+    i += a <= b && !asleep;
+    k += b <= a || asleep;
+  }
+  if (!ab_memory_begin(memory, n, key)) return AB_ERROR_MEMORY;
+  for (int i = 0; i < n; i++) {
+    if (from[i] < 0) continue;
+    *ab_memory_next(memory, i) = store->pair[from[i]].trace;
+    memcpy(ab_memory_bytes(memory, i), store->bytes + (size_t)from[i] * store->nbyte, store->nbyte);
+  }
+  ab_memory_commit(memory);
+  return AB_OK;
+}
+
+static bool copy_contact(abArena* arena, const abContact* from, abContact* to) {
+  *to = *from;
+  size_t n = (size_t)from->nvert;
+  abVec3* polygon = AB_TAKE(arena, abVec3, n);
+  double* pressure = AB_TAKE(arena, double, n);
+  if (!polygon || !pressure) return false;
+  if (from->polygon) to->polygon = memcpy(polygon, from->polygon, sizeof *polygon * n);
+  if (from->pressure) to->pressure = memcpy(pressure, from->pressure, sizeof *pressure * n);
+  return true;
+}
+
+static bool keep(Store* to, Kept pair, const void* memory, const abContact* contact) {
+  memcpy(to->bytes + (size_t)to->npair * to->nbyte, memory, to->nbyte);
+  pair.contact = contact ? to->ncontact : -1;
+  to->pair[to->npair++] = pair;
+  return !contact || copy_contact(&to->arena, contact, &to->contact[to->ncontact++]);
+}
+
+static uint64_t contact_key(const abContact* c) { return ab_pair_key(c->geom1, c->geom2); }
+
+// One pair of this step goes to the store. *contact: where to look for its contact.
+static bool keep_live(const abSleep* s, const abData* data, const abPair* p, Store* to,
+                      int* contact) {
+  int m = s->model->body[p->body1].mover;  // the moving one
+  const abTrace* trace = ab_memory_find(data->memory, p->key);
+  while (*contact < data->ncontact && contact_key(&data->contacts[*contact]) < p->key) ++*contact;
+  bool touches = *contact < data->ncontact && contact_key(&data->contacts[*contact]) == p->key;
+  Kept pair = {.group = s->watch[m].group, .trace = *trace};
+  return keep(to, pair, p->memory, touches ? &data->contacts[*contact] : NULL);
+}
+
+// Makes the next store: what of the last one still sleeps, and `live`, the pairs of this step that
+// have just fallen asleep (ascending).
+static abStatus renew_store(abSleep* s, abData* data, int nlive, const int* live) {
+  const Store* old = &s->store[s->now];
+  Store* to = &s->store[1 - s->now];
+  int most = old->npair + nlive, contact = 0;
+  ab_arena_release(&to->arena, 0);
+  to->npair = to->ncontact = 0;
+  to->nbyte = data->contact ? data->contact->memory_bytes(data->param) : 0;
+  to->pair = AB_TAKE(&to->arena, Kept, most);
+  to->bytes = ab_arena_take(&to->arena, to->nbyte * (size_t)most);
+  to->contact = AB_TAKE(&to->arena, abContact, most);
+  bool room = to->pair && to->bytes && to->contact;
+  for (int i = 0, k = 0; room && (i < old->npair || k < nlive);) {
+    const abPair* p = k < nlive ? &data->pair[live[k]] : NULL;
+    if (p && (i == old->npair || p->key < old->pair[i].trace.key)) {
+      room = keep_live(s, data, p, to, &contact);
+      k++;
+      continue;
+    }
+    const Kept* e = &old->pair[i];
+    if (mover_sleeps(s, e->group))
+      room = keep(to, *e, old->bytes + (size_t)i * old->nbyte,
+                  e->contact < 0 ? NULL : &old->contact[e->contact]);
+    i++;
+  }
+  s->now = 1 - s->now;
+  return room ? AB_OK : AB_ERROR_MEMORY;
+}
+
+static abStatus finish_waking(abSleep* s, abData* data) {
+  if (!s->woken) return AB_OK;
+  s->woken = false;
+  data->stat.nasleep = s->nbody_asleep;
+  if (s->store[s->now].npair == 0) return AB_OK;
+  abStatus status = give_back_memory(s, data);
+  return status == AB_OK ? renew_store(s, data, 0, NULL) : status;
+}
+
+// --- before and during a step
+
+// The coordinates of a mover: the first, and how many bytes.
+static int coordinates(const abModel* model, int m, size_t* bytes) {
+  abTreeRange joints = tree_range(model, &model->mover[m]);
+  const abJoint* last = &model->joint[joints.joint1 - 1];
+  int n = last->type == AB_JOINT_FREE ? 7 : last->type == AB_JOINT_BALL ? 4 : 1;
+  int q0 = model->joint[joints.joint0].q0;
+  *bytes = sizeof(double) * (size_t)(last->q0 + n - q0);
+  return q0;
+}
+
+static bool moved_from_outside(const abSleep* s, const abData* data, int m) {
+  const abMover* mover = &s->model->mover[m];
+  size_t bytes;
+  int q0 = coordinates(s->model, m, &bytes);
+  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++)
+    if (data->v[i] != 0) return true;
+  return memcmp(s->q + q0, data->q + q0, bytes) != 0;
+}
+
+static bool settings_changed(abSleep* s, const abModel* model, const abData* data) {
+  Settings now = {.h = data->h, .gravity = model->gravity, .contact = data->contact};
+  memcpy(now.param, data->param, sizeof now.param);
+  bool changed = memcmp(&now, &s->settings, sizeof now) != 0;
+  s->settings = now;
+  return changed;
+}
+
+static void see_inputs(abSleep* s, const abModel* model, const abData* data) {
+  for (int b = 0; b < model->nbody; b++) {
+    if (memcmp(&s->place[b].applied, &data->applied[b], sizeof(abWrench)) == 0) continue;
+    s->place[b].applied = data->applied[b];
+    disturb(s, model->body[b].mover);
+  }
+  for (int a = 0; a < model->nactuator; a++) {
+    if (memcmp(&s->ctrl[a], &data->ctrl[a], sizeof(double)) == 0) continue;
+    s->ctrl[a] = data->ctrl[a];
+    disturb(s, model->body[model->joint[model->actuator[a].joint].body].mover);
+  }
+}
+
+abStatus ab_sleep_begin(const abModel* model, abData* data) {
+  abSleep* s = data->sleeper;
+  if (!data->sleep.on && s->nmover_asleep == 0 && !s->woken) return AB_OK;
+  data->stat.nasleep = s->nbody_asleep;
+  if (data->contact != s->settings.contact) ab_sleep_forget(s);  // another model's memory
+  if (settings_changed(s, model, data) || !data->sleep.on) ab_data_wake(data, -1);
+  see_inputs(s, model, data);
+  for (int m = 0; m < model->nmover && s->nmover_asleep > 0; m++)
+    if (mover_sleeps(s, m) && moved_from_outside(s, data, m)) disturb(s, m);
+  return finish_waking(s, data);
+}
+
+bool ab_sleep_all(const abModel* model, const abData* data) {
+  return data->sleeper->nmover_asleep == model->nmover && model->nmover > 0;
+}
+
+static bool geom_awake(const abSleep* s, int geom) {
+  int b = s->model->geom[geom].body;
+  return s->model->body[b].mover >= 0 && !s->asleep[b];
+}
+
+static abStatus filter_candidates(const abSleep* s, abData* data) {
+  int(*live)[2] = ab_arena_take(data->step_arena, sizeof *live * (size_t)s->ncandidate);
+  if (!live) return AB_ERROR_MEMORY;
+  int n = 0;
+  for (int i = 0; i < s->ncandidate; i++) {
+    const int* c = s->candidate[i];
+    if (!geom_awake(s, c[0]) && !geom_awake(s, c[1])) continue;
+    live[n][0] = c[0], live[n][1] = c[1];
+    n++;
+  }
+  data->ncandidate = n;
+  data->candidate = (const int(*)[2])live;
+  return AB_OK;
+}
+
+abStatus ab_sleep_candidates(abData* data) {
+  abSleep* s = data->sleeper;
+  s->ncandidate = data->ncandidate;
+  s->candidate = data->candidate;
+  return s->nmover_asleep > 0 ? filter_candidates(s, data) : AB_OK;
+}
+
+abStatus ab_sleep_touched(const abModel* model, abData* data, bool* woken) {
+  abSleep* s = data->sleeper;
+  *woken = false;
+  for (int i = 0; i < data->npair && s->nmover_asleep > 0; i++) {
+    int m[2] = {model->body[data->pair[i].body1].mover, model->body[data->pair[i].body2].mover};
+    for (int k = 0; k < 2; k++)
+      if (mover_sleeps(s, m[k])) disturb(s, m[k]);
+  }
+  if (!s->woken) return AB_OK;
+  *woken = true;
+  abStatus status = finish_waking(s, data);
+  return status == AB_OK ? filter_candidates(s, data) : status;
+}
+
+abStatus ab_sleep_contacts(abData* data) {
+  const Store* store = &data->sleeper->store[data->sleeper->now];
+  if (store->ncontact == 0) return AB_OK;
+  for (int i = 0; i < store->ncontact; i++)
+    data->stat.max_penetration = fmax(data->stat.max_penetration, store->contact[i].depth);
+  int nlive = data->ncontact, n = nlive + store->ncontact;
+  abContact* all = nlive > 0 ? AB_TAKE(data->step_arena, abContact, n) : store->contact;
+  if (!all) return AB_ERROR_MEMORY;
+  const abContact *a = data->contacts, *b = store->contact;
+  const abContact *a_end = a + nlive, *b_end = b + store->ncontact;
+  for (int i = 0; i < n && nlive > 0; i++)
+    all[i] = b == b_end || (a < a_end && contact_key(a) < contact_key(b)) ? *a++ : *b++;
+  data->contacts = all;
+  data->stat.ncontact = data->ncontact = n;
+  return AB_OK;
+}
+
+static void stand_still(abData* data, const abMover* mover) {
+  memset(data->v + mover->dof0, 0, sizeof(double) * (size_t)mover->ndof);
+}
+
+void ab_sleep_hold(const abModel* model, abData* data) {
+  const abSleep* s = data->sleeper;
+  for (int m = 0; m < model->nmover && s->nmover_asleep > 0; m++) {
+    if (!mover_sleeps(s, m)) continue;
+    size_t bytes;
+    int q0 = coordinates(model, m, &bytes);
+    memcpy(data->q + q0, s->q + q0, bytes);
+    stand_still(data, &model->mover[m]);
+  }
+}
+
+// --- falling asleep
+
+// The acceleration that the speeds and times of rest are measured by.
+static double acceleration(const abSleep* s, const abData* data, double radius) {
+  double g = v3_norm(s->model->gravity), T = data->sleep.steps * data->h;
+  return g > 0 ? g : radius / (T * T);
+}
+
+static int spell_steps(const abSleep* s, const abData* data, const Watch* w) {
+  double time = data->sleep.rest * sqrt(w->radius / acceleration(s, data, w->radius));
+  double n = ceil(fmax(time / data->h, data->sleep.steps) / NSPELL);
+  return n < 1e9 ? (int)n : 1000000000;
+}
+
+static void begin_spell(abSleep* s, const abData* data, int b) {
+  Place* place = &s->place[b];
+  place->com = data->com[b];
+  place->q = data->pose[b].q;
+  memmove(place->drift + 1, place->drift, sizeof(double) * NSPELL);
+  place->drift[0] = 0;
+}
+
+// The farthest any point of the body has gone since the spell began, in radii: the chord of
+// a turn by the angle a is 2 sin(a / 2), and two unit quaternions are 2 sin(a / 4) apart.
+static double drift_of(const abData* data, const Place* place, int b) {
+  abQuat q = data->pose[b].q, p = place->q;
+  double sign = q.w * p.w + q.x * p.x + q.y * p.y + q.z * p.z < 0 ? -1 : 1;
+  double w = q.w - sign * p.w, x = q.x - sign * p.x, y = q.y - sign * p.y, z = q.z - sign * p.z;
+  double way = v3_norm(v3_sub(data->com[b], place->com));
+  return 2 * sqrt(w * w + x * x + y * y + z * z) + (place->radius > 0 ? way / place->radius : 0);
+}
+
+static bool body_rests(const abSleep* s, const abData* data, int b) {
+  Place* place = &s->place[b];
+  double limit = data->sleep.speed * data->h * acceleration(s, data, place->radius);
+  double speed = v3_norm(data->twist[b].lin) + place->radius * v3_norm(data->twist[b].ang);
+  place->drift[0] = fmax(place->drift[0], drift_of(data, place, b));
+  return speed <= limit && place->drift[0] <= data->sleep.drift;
+}
+
+// One step more of a mover that is awake. True: it has been at rest for a whole window.
+static bool watch_mover(abSleep* s, const abData* data, int m) {
+  const abMover* mover = &s->model->mover[m];
+  Watch* w = &s->watch[m];
+  bool rests = true, first = w->step == 0 && w->nspell == 0;
+  for (int i = 0; i < mover->nbody; i++) {
+    if (first) begin_spell(s, data, mover->body0 + i);
+    rests = body_rests(s, data, mover->body0 + i) && rests;
+  }
+  if (!rests) {
+    restart(s, m);
+  } else if (++w->step >= spell_steps(s, data, w)) {
+    w->step = 0;
+    w->nspell = w->nspell < NSPELL ? w->nspell + 1 : NSPELL;
+    for (int i = 0; i < mover->nbody; i++) begin_spell(s, data, mover->body0 + i);
+  }
+  return w->nspell == NSPELL;
+}
+
+// All of them at rest, and neither beginning to fall nor still settling.
+static bool may_sleep(const abSleep* s, int n, const int* mover) {
+  double drift[1 + NSPELL] = {0};
+  for (int i = 0; i < n; i++) {
+    const abMover* mv = &s->model->mover[mover[i]];
+    if (s->watch[mover[i]].nspell < NSPELL) return false;
+    for (int b = mv->body0; b < mv->body0 + mv->nbody; b++) {
+      const Place* p = &s->place[b];
+      double least = ROUNDING * (1 + (p->radius > 0 ? v3_norm(p->com) / p->radius : 0));
+      for (int k = 1; k <= NSPELL; k++) drift[k] = fmax(drift[k], fmax(p->drift[k], least));
+    }
+  }
+  double d1 = drift[3], d2 = drift[2], d3 = drift[1];
+  return d2 <= GROWTH * d1 && d3 <= GROWTH * d2 && d1 + d3 <= 2 * GROWTH * d2;
+}
+
+static void fall_asleep(abSleep* s, abData* data, int n, const int* mover) {
+  for (int i = 0; i < n; i++) {
+    size_t bytes;
+    int q0 = coordinates(s->model, mover[i], &bytes);
+    set_asleep(s, mover[i], true);
+    s->watch[mover[i]].group = mover[0];
+    memcpy(s->q + q0, data->q + q0, bytes);
+    stand_still(data, &s->model->mover[mover[i]]);
+  }
+}
+
+// Islands of this step's pairs: those that may fall asleep do. live: their pairs, to be sorted.
+static abStatus lay_islands(abSleep* s, abData* data, int* live, int* nlive) {
+  const abModel* model = s->model;
+  int(*mover)[2] = ab_arena_take(data->scratch, sizeof *mover * (size_t)data->npair);
+  bool* touches = AB_TAKE(data->scratch, bool, model->nmover);
+  abIslands islands;
+  if (!mover || !touches) return AB_ERROR_MEMORY;
+  memset(touches, 0, sizeof *touches * (size_t)model->nmover);
+  for (int i = 0; i < data->npair; i++)
+    for (int k = 0; k < 2; k++) {
+      mover[i][k] = model->body[k == 0 ? data->pair[i].body1 : data->pair[i].body2].mover;
+      if (mover[i][k] >= 0) touches[mover[i][k]] = true;
+    }
+  if (ab_islands(model->nmover, data->npair, (const int(*)[2])mover, data->scratch, &islands))
+    return AB_ERROR_MEMORY;
+  for (int i = 0; i < islands.n; i++) {
+    const int* first = islands.mover + islands.mover_start[i];
+    int n = islands.mover_start[i + 1] - islands.mover_start[i];
+    if (may_sleep(s, n, first)) fall_asleep(s, data, n, first);
+  }
+  for (int m = 0; m < model->nmover; m++)
+    if (!touches[m] && model->mover[m].jointed && !mover_sleeps(s, m) && may_sleep(s, 1, &m))
+      fall_asleep(s, data, 1, &m);
+  for (int i = 0; i < data->npair; i++)
+    if (mover_sleeps(s, mover[i][0]) || mover_sleeps(s, mover[i][1])) live[(*nlive)++] = i;
+  return AB_OK;
+}
+
+static abStatus lay_down(abSleep* s, abData* data) {
+  int before = s->nmover_asleep, nlive = 0;
+  int* live = AB_TAKE(data->scratch, int, data->npair);
+  if (!live) return AB_ERROR_MEMORY;
+  abStatus status = lay_islands(s, data, live, &nlive);
+  if (status != AB_OK || s->nmover_asleep == before) return status;
+  ab_kinematics(s->model, data);
+  return renew_store(s, data, nlive, live);
+}
+
+void ab_sleep_end(const abModel* model, abData* data) {
+  abSleep* s = data->sleeper;
+  if (data->sleep.on && s->nmover_asleep < model->nmover) {
+    bool any = false;
+    for (int m = 0; m < model->nmover; m++)
+      if (!mover_sleeps(s, m)) any = watch_mover(s, data, m) || any;
+    if (any && lay_down(s, data) != AB_OK) {
+      ab_sleep_forget(s);
+      data->stat.note = "no room to keep the contacts of sleeping bodies: all were woken";
+    }
+  }
+  data->stat.nasleep = s->nbody_asleep;
+}
