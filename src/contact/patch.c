@@ -19,8 +19,9 @@
 // Minus the gradient of a patch's part is its impulse: pressure impulse sigma_q = W max(0, v*_q -
 // u_q) and friction -mu sigma_q (s_q + k b_q) / max(|s_q + k b_q|, s_y), s_y = mu N / (W_t S).
 //
-// 1 Points and weights: quadrature.c. Integrals have closed forms while the whole patch presses and
-//   sticks, which at rest it does: patch_law.c.
+// 1 The sum over points stands for an integral over the area. That of the pressure is exact, with a
+//   share of it on the border; friction is a sum over the points of a rule (quadrature.c), with
+//   closed forms where the whole patch sticks, as at rest it does: patch_law.c.
 // 2 Target v*_q = min( k (h_q - delta), (h_q - delta) / dt ): depth beyond the slop delta is taken
 //   back at the rate k = recovery / dt, but not by more than a quarter of the slop per step; a
 //   patch less deep may close until it has the slop's depth. delta = slop g dt^2, so that a patch
@@ -135,7 +136,7 @@ static abStatus number_blocks(abPatchSystem* system, const abIslands* islands,
 // opens shortens its steps for all the others; in a large island sweeps then do better, which
 // settle such things where they happen. Calm: no patch has changed its motion by more than this
 // times g h since the last step.
-#define CALM 1
+#define CALM 30
 // After a failure Newton's method is not tried again for this many steps.
 enum { NEWTON_WAIT = 16 };
 
@@ -179,6 +180,22 @@ static abStatus solve_one(abPatchIsland* island) {
   return ab_patch_sweep(island, (int)island->system->param[AB_PATCH_SWEEPS]);
 }
 
+// Restitution of the normal velocity with friction can gain energy where the two are coupled
+// (Kane's paradox): then the rebound is lowered until it does not.
+enum { MOST_LOWERED = 8 };
+
+static abStatus solve_without_gain(abPatchIsland* island) {
+  bool rebounds = false;
+  for (int i = 0; i < island->ncontact; i++) rebounds |= island->contact[i]->rebounds;
+  abStatus status = solve_one(island);
+  for (int i = 0; i < MOST_LOWERED && rebounds && status == AB_OK; i++) {
+    if (!(ab_patch_work(island) > 1e-12)) break;  // with e = 1 it is zero but for rounding
+    ab_patch_lower_rebound(island);
+    status = solve_one(island);
+  }
+  return status;
+}
+
 static void solve_island(void* context, int i, int worker) {
   Job* job = context;
   abPatchIsland* island = &job->island[i];
@@ -187,7 +204,7 @@ static void solve_island(void* context, int i, int worker) {
   abArenaMark mark = ab_arena_mark(island->scratch);
   ab_patch_velocities(island);
   island->residual = INFINITY;
-  job->status[i] = solve_one(island);
+  job->status[i] = solve_without_gain(island);
   for (int k = 0; k < island->ncontact; k++)
     ab_patch_remember(island, island->contact[k], &job->solution->pair[island->contact[k]->pair]);
   ab_arena_release(island->scratch, mark);

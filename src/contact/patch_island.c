@@ -108,7 +108,7 @@ void ab_patch_velocities(abPatchIsland* island) {
 }
 
 // Mass that a block's impulses are compared with.
-static double mass_of(const abPatchIsland* island, int b) {
+double ab_patch_mass(const abPatchIsland* island, int b) {
   const abResponse* r = island->system->problem->response;
   const abMover* m = &r->mover[island->mover[b]];
   double mass = 0;
@@ -140,7 +140,7 @@ double ab_patch_residual(abPatchIsland* island) {
   // Without gravity the slop per step stands for the velocity that matters.
   double speed = system->gravity * system->h + 1e-8 * system->problem->length / system->h;
   for (int b = 0; b < island->nblock; b++) {
-    double x[6], *y = x, mass = mass_of(island, b);
+    double x[6], *y = x, mass = ab_patch_mass(island, b);
     const double* g = island->gradient + island->offset[b];
     if (island->factor[b]) y = island->direction + island->offset[b];
     memcpy(y, g, sizeof(double) * (size_t)island->size[b]);
@@ -194,4 +194,16 @@ void ab_patch_update_load(abPatchContact* c, const double f[6], double blend) {
   c->slipping = true;
   law->mu = c->mu_kinetic;
   ab_patch_set_load(law, law->load);
+}
+
+// In a large island the bound is that of the step before, and friction and pressure may push each
+// other to and fro from step to step. Where the load hardly changes, half of the old one stays;
+// where it changes by a third or more, nothing.
+void ab_patch_update_loads(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    double now = c->impulse[2], change = fabs(now - c->law.load);
+    double blend = 3 * change < now ? 0.5 + 1.5 * change / now : 1;
+    ab_patch_update_load(c, c->impulse, blend);
+  }
 }

@@ -1,10 +1,16 @@
 // The law of one patch: relative twist -> impulse and its derivative. See patch.c for the law.
 //
 // With the normal velocity u(x, y) = V_n + W_1 y - W_2 x and the tangential velocity s(x, y) =
-// (V_1 - W_n y, V_2 + W_n x) the impulse is a sum over the points of the rule. Two cases have
-// closed forms in the moments of the polygon and give the same result, since the rule is exact for
-// cubics: pressure positive at every corner (the smaller of two affine fields is concave, so it is
-// then positive everywhere), and slip below slip_speed at every corner (the speed is convex).
+// (V_1 - W_n y, V_2 + W_n x):
+//
+// Pressure is the smaller of two affine fields, where positive. Which of them is the smaller does
+// not depend on V, so the polygon is parted once along the line between; in each part the pressure
+// is affine, cut off where it becomes negative, and the integrals are exact: closed forms in the
+// moments of the part, or of what is left of it. So nothing jumps when a vertex of the polygon
+// comes or goes. The border carries a share of the pressure (AB_PATCH_BORDER).
+//
+// Friction is a sum over the points of a rule. Where the slip is below slip_speed at every corner
+// (the speed is convex), it has a closed form in sums of the profile, and gives the same result.
 #include <math.h>
 
 #include "contact/patch.h"
@@ -89,22 +95,44 @@ static bool positive_at_corners(const abPatchLaw* law, Field p) {
   return least > 0;
 }
 
-static void normal_closed(const abPatchLaw* law, Field p, double f[6], double* G) {
-  const double* m = law->moments.m;
-  f[2] = p.c * m[AB_M_1] + p.x * m[AB_M_X] + p.y * m[AB_M_Y];
-  f[3] = p.c * m[AB_M_Y] + p.x * m[AB_M_XY] + p.y * m[AB_M_YY];
-  f[4] = -(p.c * m[AB_M_X] + p.x * m[AB_M_XX] + p.y * m[AB_M_XY]);
+// Adds what an affine pressure p does on an area with the moments m.
+static void add_pressure(const double m[6], Field p, double weight, double f[6], double* G) {
+  f[2] += p.c * m[AB_M_1] + p.x * m[AB_M_X] + p.y * m[AB_M_Y];
+  f[3] += p.c * m[AB_M_Y] + p.x * m[AB_M_XY] + p.y * m[AB_M_YY];
+  f[4] -= p.c * m[AB_M_X] + p.x * m[AB_M_XX] + p.y * m[AB_M_XY];
   if (!G) return;
-  double w = law->weight;
-  G[6] = w * m[AB_M_1], G[7] = w * m[AB_M_Y], G[8] = w * m[AB_M_YY];
-  G[9] = -w * m[AB_M_X], G[10] = -w * m[AB_M_XY], G[11] = w * m[AB_M_XX];
+  double w = weight;
+  G[6] += w * m[AB_M_1], G[7] += w * m[AB_M_Y], G[8] += w * m[AB_M_YY];
+  G[9] -= w * m[AB_M_X], G[10] -= w * m[AB_M_XY], G[11] += w * m[AB_M_XX];
 }
 
-static void normal_points(abPatchLaw* law, Field a, Field b, double f[6], double* G) {
+// Returns whether all of the part presses.
+static bool press_part(const abPatchLaw* law, const abPatchPart* part, const double V[6],
+                       double f[6], double* G) {
+  Field p = pressure_field(law, part->target, V);
+  double least = INFINITY, most = -INFINITY;
+  const abPatchArea* area = &part->area;
+  for (int i = 0; i < area->n; i++) {
+    double here = at(p, area->x[i], area->y[i]);
+    least = min2(least, here), most = max2(most, here);
+  }
+  if (least >= 0) {
+    add_pressure(part->m, p, law->weight, f, G);
+    return true;
+  }
+  if (most <= 0) return false;
+  double m[6];
+  const double field[3] = {p.c, p.x, p.y};
+  ab_area_positive(area, field, m);
+  add_pressure(m, p, law->weight, f, G);
+  return false;
+}
+
+static void press_points(abPatchLaw* law, const double V[6], double f[6], double* G) {
   abPatchPoints points = all_points(law);
-  const double field[2][3] = {{a.c, a.x, a.y}, {b.c, b.x, b.y}};
-  double s[3], m[6];
-  ab_points_pressure(&points, field, s, G ? m : NULL);
+  double field[2][3], s[3], m[6];
+  ab_patch_pressure_fields(law, V, field);
+  ab_points_pressure(&points, (const double(*)[3])field, s, G ? m : NULL);
   f[2] = s[0], f[3] = s[2], f[4] = -s[1];
   if (!G) return;
   double w = law->weight;
@@ -112,12 +140,14 @@ static void normal_points(abPatchLaw* law, Field a, Field b, double f[6], double
   G[9] = -w * m[1], G[10] = -w * m[4], G[11] = w * m[3];
 }
 
-static void normal_part(abPatchLaw* law, const double V[6], double f[6], double* G) {
-  Field a = pressure_field(law, 0, V), b = pressure_field(law, 1, V);
-  if (law->branch < 2 && positive_at_corners(law, law->branch ? b : a))
-    normal_closed(law, law->branch ? b : a, f, G);
-  else
-    normal_points(law, a, b, f, G);
+static bool normal_part(abPatchLaw* law, const double V[6], double f[6], double* G) {
+  if (law->npart == 0) {
+    press_points(law, V, f, G);
+    return false;
+  }
+  bool whole = true;
+  for (int i = 0; i < law->npart; i++) whole &= press_part(law, &law->part[i], V, f, G);
+  return whole;
 }
 
 static bool sticks_at_corners(const abPatchLaw* law, const double s[3]) {
@@ -146,17 +176,18 @@ static void friction_points(abPatchLaw* law, const double s[3], double f[6], dou
   f[0] = t[0], f[1] = t[1], f[5] = t[2];
 }
 
-void ab_patch_evaluate(abPatchLaw* law, const double V[6], double f[6], double G[12]) {
-  normal_part(law, V, f, G);
-  f[0] = f[1] = f[5] = 0;
-  if (G)
-    for (int k = 0; k < 6; k++) G[k] = 0;
-  if (!(law->slip_speed > 0)) return;
+bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double f[6], double G[12]) {
+  for (int k = 0; k < 6; k++) f[k] = 0;
+  for (int k = 0; k < 12 && G; k++) G[k] = 0;
+  bool whole = normal_part(law, V, f, G);
+  if (!(law->slip_speed > 0)) return whole;
   double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
-  if (sticks_at_corners(law, s))
+  bool sticks = sticks_at_corners(law, s);
+  if (sticks)
     friction_stick(law, s, f, G);
   else
     friction_points(law, s, f, G);
+  return whole && sticks;
 }
 
 static void stick_closed(abPatchLaw* law, Field p) {

@@ -77,6 +77,7 @@ static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist e
   ab_patch_pressure_fields(&c->law, c->state, now);
   memcpy(m->field, now[0], sizeof m->field);
   m->h = h;
+  m->load = c->law.mu > 0 ? c->law.load : c->impulse[2];
   m->slipping = c->slipping;
   m->newton_wait = c->newton_wait;
   m->age = c->age < AB_PATCH_NEW ? c->age + 1 : c->age;

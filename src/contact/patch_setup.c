@@ -103,7 +103,8 @@ static int fine_count(const abPair* pair) {
 }
 
 static int store_size(const abPair* pair) {
-  return 3 * (point_count(pair) + fine_count(pair)) + 2 * pair->patch.nvert;
+  int n = pair->patch.nvert;
+  return 3 * (point_count(pair) + fine_count(pair)) + 2 * n + 4 * (n + 2);
 }
 
 // The polygon without the vertices that hardly bend its border. They come and go with the bodies'
@@ -131,6 +132,7 @@ static void set_area(const abPair* pair, abPatchLaw* law, double* store) {
   law->x = store, law->y = store + n, law->w = store + 2 * n;
   law->fine = fine_count(pair) > 0 ? store + 3 * n : NULL;
   law->use_fine = law->fine_filled = false;
+  law->polygon = NULL, law->npart = 0;
   Extent extent = extent_of(pair);
   if (extent != EXTENT_AREA) {
     collapse_area(patch, extent, law);
@@ -144,17 +146,23 @@ static void set_area(const abPair* pair, abPatchLaw* law, double* store) {
   ab_polygon_moments(corners, polygon, &law->moments);
 }
 
-// The smaller of the two targets at the corners: 0 or 1 if one is everywhere, else 2.
-static int smaller_branch(const abPatchLaw* law) {
-  bool first = true, second = true;
-  for (int i = 0; i < law->ncorner; i++) {
-    double x = law->x[i], y = law->y[i];
-    double d = law->target[1][0] - law->target[0][0] + (law->target[1][1] - law->target[0][1]) * x +
-               (law->target[1][2] - law->target[0][2]) * y;
-    if (d < 0) first = false;
-    if (d > 0) second = false;
+// Where the first target is the smaller and where the second.
+void ab_patch_part_area(abPatchLaw* law, double* room) {
+  if (!law->polygon) return;
+  double d[3];
+  for (int k = 0; k < 3; k++) d[k] = law->target[1][k] - law->target[0][k];
+  abPatchArea whole = {.n = law->ncorner, .inner = -1, .x = law->x, .y = law->y}, part[2];
+  double perimeter = ab_polygon_perimeter(whole.n, whole.x, whole.y);
+  whole.inside = 1 - AB_PATCH_BORDER;
+  whole.border = AB_PATCH_BORDER * law->moments.m[AB_M_1] / perimeter;
+  ab_area_split(&whole, d, room, part);
+  for (int k = 0; k < 2; k++) {
+    if (part[k].n < 3) continue;
+    static const double everywhere[3] = {1, 0, 0};
+    abPatchPart* p = &law->part[law->npart++];
+    p->target = k, p->area = part[k];
+    ab_area_positive(&p->area, everywhere, p->m);
   }
-  return first ? 0 : second ? 1 : 2;
 }
 
 static void relative_at(const abContactProblem* problem, const abPatchContact* c, bool free_motion,
@@ -174,10 +182,10 @@ static void relative_at(const abContactProblem* problem, const abPatchContact* c
 // Rebound: a target of e times the approach velocity, lowered so that kinetic energy plus the work
 // against the free acceleration a during the step does not exceed e^2 times that of the approach:
 // v^2 / 2 - a h v <= e^2 u^2 / 2.
-static void add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
+static bool add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
                             double slop) {
   double e = pair->surface.restitution;
-  if (!(e > 0)) return;
+  if (!(e > 0)) return false;
   abPatchLaw* law = &c->law;
   double before[6], after[6], A = law->moments.m[AB_M_1];
   relative_at(system->problem, c, false, before);
@@ -186,14 +194,15 @@ static void add_restitution(const abPatchSystem* system, const abPair* pair, abP
   double approach = -(before[2] + before[3] * cy - before[4] * cx);
   double gain = after[2] - before[2];  // a h
   // Slower than what the free motion gains in two steps, or what crosses the slop in one, is rest.
-  if (!(approach > 2 * fabs(gain) && approach > 0.1 * slop / system->h)) return;
+  if (!(approach > 2 * fabs(gain) && approach > 0.1 * slop / system->h)) return false;
   double lowered = gain < 0 ? gain + sqrt(gain * gain + e * e * approach * approach) : e * approach;
   double ratio = lowered / approach;
   double target[3] = {-ratio * before[2], ratio * before[4], -ratio * before[3]};
   double old = fmin(law->target[0][0] + law->target[0][1] * cx + law->target[0][2] * cy,
                     law->target[1][0] + law->target[1][1] * cx + law->target[1][2] * cy);
-  if (target[0] + target[1] * cx + target[2] * cy <= old) return;
+  if (target[0] + target[1] * cx + target[2] * cy <= old) return false;
   for (int i = 0; i < 2; i++) memcpy(law->target[i], target, sizeof target);
+  return true;
 }
 
 // Depth beyond the slop is an accident (a fast impact, a bad start): it is taken back at no more
@@ -223,8 +232,42 @@ static void set_targets(const abPatchSystem* system, const abPair* pair, abPatch
     law->target[i][2] = rate[i] * p->hy;
   }
   limit_recovery(law, 0.25 * slop / h);
-  add_restitution(system, pair, c, slop);
-  law->branch = smaller_branch(law);
+  memcpy(c->plain, law->target, sizeof c->plain);
+  c->rebounds = add_restitution(system, pair, c, slop);
+}
+
+void ab_patch_lower_rebound(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    if (!c->rebounds) continue;
+    for (int k = 0; k < 2; k++)
+      for (int j = 0; j < 3; j++)
+        c->law.target[k][j] += 0.5 * (c->plain[k][j] - c->law.target[k][j]);
+    c->law.npart = 0;
+    ab_patch_part_area(&c->law, c->part_room);
+  }
+}
+
+// A step that begins with v, is free to become v + a h and ends with v' has the energy of the
+// contacts' work, J . (v + a h + v') / 2, and that of lying higher by h (v' - v - a h) against a:
+// - J . a h. Together J . (v + (v' - v - a h) / 2). The free motion itself, semi-implicit, loses
+// m (a h)^2 / 2.
+double ab_patch_work(const abPatchIsland* island) {
+  const abContactProblem* problem = island->system->problem;
+  double sum = 0, size = 0;
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    double before[6], free[6];
+    relative_at(problem, c, false, before);
+    relative_at(problem, c, true, free);
+    for (int k = 0; k < 6; k++) {
+      sum += c->impulse[k] * (before[k] + 0.5 * (c->V[k] - free[k]));
+      size += fabs(c->impulse[k] * before[k]);
+    }
+  }
+  double fall = island->system->gravity * island->system->h;
+  for (int b = 0; b < island->nblock; b++) sum -= 0.5 * ab_patch_mass(island, b) * fall * fall;
+  return size > 0 ? sum / size : 0;
 }
 
 // An affine field in the coordinates remembered, in those of now.
@@ -319,6 +362,8 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
                              extent_along(pair->shape2, pair->pose2, patch->normal));
   }
   set_targets(system, pair, c, memory->thickness);
+  c->part_room = store + store_size(pair) - 4 * (patch->nvert + 2);
+  ab_patch_part_area(&c->law, c->part_room);
   double field[3];
   if (fresh)
     begin_fresh(system, c, push, field);
@@ -327,7 +372,7 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   // Stiffness follows the load: a patch that carries a hundred times its own bodies' weight is as
   // much stiffer, so that neither depth nor tilt grow with the load.
   double weight = area * push * system->gravity * system->h;
-  double load = fmax(0, fresh ? c->law.profile[0][0] * area : c->impulse[2]);
+  double load = fresh ? fmax(0, c->law.profile[0][0] * area) : memory->load * system->h / memory->h;
   double firm = weight > 0 ? fmax(1, load / weight) : 1;
   c->law.weight = system->param[AB_PATCH_STIFFNESS] * push * firm;
   c->law.weight_t = system->param[AB_PATCH_FRICTION_STIFFNESS] * drag * firm;

@@ -24,6 +24,7 @@ typedef struct Local {
   bool ready;
   int seen;            // the visit at which the contact was last looked at
   double left;         // what was wrong then, and not mended
+  double limit;        // velocity that may be wrong in the end
   double gap;          // mismatch of the impulse and the law at `state`
   double inverse[36];  // Phi^-1
 } Local;
@@ -190,11 +191,16 @@ static double speed_of(const abPatchContact* c, const double V[6]) {
   return sqrt(most);
 }
 
+// A contact is left alone where it is wrong by less than this share of what may be wrong in the
+// end.
+#define LEFT_ALONE 0.3
+// What strikes or is struck need not be solved finer than to this share of how its motion changes.
+#define MOVING_SHARE 3e-3
+
 typedef struct Visit {
   abPatchIsland* island;
-  double threshold;  // velocity below which a contact is left alone
-  int* moved;        // per block: the visit that last changed its velocity
-  int now;           // visits so far
+  int* moved;  // per block: the visit that last changed its velocity
+  int now;     // visits so far
 } Visit;
 
 // A trial of the local problem: twist, the impulse that belongs to it, the law's answer.
@@ -248,7 +254,7 @@ static void begin(abPatchContact* c, const Local* local, Trial* t) {
   }
 }
 
-static void solve_contact(Visit* visit, abPatchContact* c, const Local* local, Trial* t) {
+static void solve_contact(abPatchContact* c, const Local* local, Trial* t) {
   begin(c, local, t);
   for (int i = 0; i < LOCAL_STEPS; i++) {
     double A[36], s[6], push[6], slope = 0;
@@ -267,7 +273,7 @@ static void solve_contact(Visit* visit, abPatchContact* c, const Local* local, T
     // what is left, as the step that the same derivative would make of it
     for (int k = 0; k < 6; k++) s[k] = t->answer[k] - t->f[k];
     solve6(A, s);
-    if (speed_of(c, s) <= 0.3 * visit->threshold) break;
+    if (speed_of(c, s) <= LEFT_ALONE * LEFT_ALONE * local->limit) break;
     memcpy(c->answer, t->answer, sizeof c->answer);
   }
 }
@@ -278,29 +284,41 @@ static bool moved_since(const Visit* visit, const abPatchContact* c, int seen) {
   return false;
 }
 
+// The velocity that a contact is wrong by, at most: how far it is from where the law gives its
+// impulse, or what the law's answer to its motion would change, whichever is less. V has been set.
+static double wrong_by(const abPatchIsland* island, abPatchContact* c, Local* local) {
+  double d[6], answer[6];
+  for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
+  if (local->seen < 0) {  // `state` may not give the impulse
+    ab_patch_evaluate(&c->law, c->state, answer, NULL);
+    local->gap = mismatch(island, c, answer);
+  }
+  double far = speed_of(c, d) + local->gap;
+  if (far <= LEFT_ALONE * local->limit) return far;
+  ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
+  double change = mismatch(island, c, c->answer);
+  if (change > far) return far;
+  memcpy(c->state, c->V, sizeof c->state);
+  local->gap = change;
+  return change;
+}
+
 // Looks at a contact and solves it if it is wrong; returns the velocity it was wrong by.
 static double visit_contact(Visit* visit, abPatchContact* c, Local* local) {
   abPatchIsland* island = visit->island;
   if (!moved_since(visit, c, local->seen)) return local->left;
-  Trial t;
-  ab_patch_relative(island, c, island->v, t.V);
-  double d[6];
-  for (int k = 0; k < 6; k++) d[k] = t.V[k] - c->state[k];
-  double error = speed_of(c, d);
-  if (local->seen < 0) {  // `state` may not give the impulse
-    ab_patch_evaluate(&c->law, c->state, t.answer, NULL);
-    local->gap = mismatch(island, c, t.answer);
-  }
-  error += local->gap;
+  ab_patch_relative(island, c, island->v, c->V);
+  double error = wrong_by(island, c, local);
   local->seen = ++visit->now;
   local->left = error;
-  memcpy(c->V, t.V, sizeof c->V);
-  if (error <= visit->threshold) return error;
-  ab_patch_evaluate(&c->law, t.V, t.answer, NULL);
+  if (error <= LEFT_ALONE * local->limit) return error;
+  Trial t;
+  memcpy(t.V, c->V, sizeof t.V);
+  memcpy(t.answer, c->answer, sizeof t.answer);
   memcpy(t.f, c->impulse, sizeof t.f);
   if (!local->ready) island->nregularised += prepare(island, c, local);
-  solve_contact(visit, c, local, &t);
-  double df[6], sum = 0;
+  solve_contact(c, local, &t);
+  double df[6], d[6], sum = 0;
   for (int k = 0; k < 6; k++) df[k] = t.f[k] - c->impulse[k], sum += 0 * df[k];
   if (sum != 0) {  // not finite
     island->nregularised++;
@@ -313,9 +331,10 @@ static double visit_contact(Visit* visit, abPatchContact* c, Local* local) {
   push(island, c, df);
   for (int k = 0; k < 2; k++)
     if (c->side[k].block >= 0) visit->moved[c->side[k].block] = visit->now;
-  ab_patch_update_load(c, t.f, 1);
   local->left = local->gap = 0;
-  return speed_of(c, d);
+  double change = speed_of(c, d);
+  local->limit = fmax(local->limit, MOVING_SHARE * change);
+  return change;
 }
 
 static double unit_speed(const abPatchSystem* system) {
@@ -394,43 +413,50 @@ static bool carry_on(abPatchIsland* island, Momentum* m) {
   return beta > 0;
 }
 
-// While something strikes or falls, the rest of the island need not be solved finer than to this
-// share of what happens there, and to this share of g h.
-#define MOVING_SHARE 3e-3
-#define MOVING_TOLERANCE 1e-2
+// One sweep; returns the largest velocity in it that was wrong, in units of what may be.
+static double sweep_once(Visit* visit, Local* local, bool back) {
+  const abPatchIsland* island = visit->island;
+  double worst = 0;
+  for (int k = 0; k < island->ncontact; k++) {
+    int i = back ? island->ncontact - 1 - k : k;
+    double wrong = visit_contact(visit, island->contact[i], &local[i]);
+    worst = fmax(worst, wrong / local[i].limit);
+  }
+  return worst;
+}
+
+// What is wrong in the end, in units of what may be at rest.
+static double left_wrong(abPatchIsland* island, Local* local, double limit) {
+  double worst = 0;
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    ab_patch_relative(island, c, island->v, c->V);
+    local[i].limit = limit;
+    worst = fmax(worst, wrong_by(island, c, &local[i]));
+  }
+  return worst / limit;
+}
 
 abStatus ab_patch_sweep(abPatchIsland* island, int most) {
   const abPatchSystem* system = island->system;
-  double tolerance = system->param[AB_PATCH_SWEEP_TOLERANCE];
-  double limit = tolerance * unit_speed(system);
+  double limit = system->param[AB_PATCH_SWEEP_TOLERANCE] * unit_speed(system);
   Local* local = AB_TAKE(island->scratch, Local, island->ncontact);
-  Visit visit = {.island = island,
-                 .threshold = 0.3 * limit,
-                 .moved = AB_TAKE(island->scratch, int, island->nblock)};
+  Visit visit = {.island = island, .moved = AB_TAKE(island->scratch, int, island->nblock)};
   Momentum momentum;
   if (!local || !visit.moved || !take_momentum(island, &momentum)) return AB_ERROR_MEMORY;
-  for (int i = 0; i < island->ncontact; i++) local[i].ready = false, local[i].seen = -1;
+  for (int i = 0; i < island->ncontact; i++)
+    local[i].ready = false, local[i].seen = -1, local[i].limit = limit;
   for (int b = 0; b < island->nblock; b++) visit.moved[b] = 0;
-  double worst = 0;
   for (int sweep = 0; sweep < most; sweep++) {
     bool back = sweep % 2;
-    worst = 0;
     if (!back) begin_iteration(island, &momentum);
-    for (int k = 0; k < island->ncontact; k++) {
-      int i = back ? island->ncontact - 1 - k : k;
-      worst = fmax(worst, visit_contact(&visit, island->contact[i], &local[i]));
-    }
+    double worst = sweep_once(&visit, local, back);
     island->iterations++;
-    if (worst <= limit) break;
-    if (sweep == 0) {
-      limit = fmax(limit, fmin(MOVING_SHARE * worst, MOVING_TOLERANCE * unit_speed(system)));
-      visit.threshold = 0.3 * limit;
-    }
+    if (worst <= 1) break;
     if (back && sweep + 2 < most && carry_on(island, &momentum))
       for (int i = 0; i < island->ncontact; i++) local[i].seen = -1;
   }
-  for (int i = 0; i < island->ncontact; i++)
-    ab_patch_relative(island, island->contact[i], island->v, island->contact[i]->V);
-  island->residual = worst / (tolerance * unit_speed(system)) * system->param[AB_PATCH_TOLERANCE];
+  island->residual = left_wrong(island, local, limit) * system->param[AB_PATCH_TOLERANCE];
+  ab_patch_update_loads(island);
   return AB_OK;
 }

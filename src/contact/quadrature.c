@@ -112,3 +112,93 @@ void ab_polygon_moments(int n, const abVec2* p, abPolygonMoments* moments) {
                                    1.0 / 12, 1.0 / 20, 1.0 / 60, 1.0 / 60, 1.0 / 20};
   for (int k = 0; k < 10; k++) moments->m[k] = scale[k] * m[k];
 }
+
+// What the triangle (0, a, b) adds to the moments up to the second, without their factors.
+static inline void add_edge(double ax, double ay, double bx, double by, double m[6]) {
+  double d = ax * by - ay * bx, sx = ax + bx, sy = ay + by;
+  m[AB_M_1] += d;
+  m[AB_M_X] += d * sx;
+  m[AB_M_Y] += d * sy;
+  m[AB_M_XX] += d * (sx * sx - ax * bx);
+  m[AB_M_XY] += d * (sx * sy + ax * ay + bx * by);
+  m[AB_M_YY] += d * (sy * sy - ay * by);
+}
+
+// The same of the line from a to b.
+static inline void add_line(double ax, double ay, double bx, double by, double m[6]) {
+  double dx = bx - ax, dy = by - ay, d = sqrt(dx * dx + dy * dy), sx = ax + bx, sy = ay + by;
+  m[AB_M_1] += d;
+  m[AB_M_X] += d * sx;
+  m[AB_M_Y] += d * sy;
+  m[AB_M_XX] += d * (sx * sx - ax * bx);
+  m[AB_M_XY] += d * (sx * sy + ax * ay + bx * by);
+  m[AB_M_YY] += d * (sy * sy - ay * by);
+}
+
+double ab_polygon_perimeter(int n, const double* x, const double* y) {
+  double sum = 0;
+  for (int i = 0, j = n - 1; i < n; j = i++) {
+    double dx = x[i] - x[j], dy = y[i] - y[j];
+    sum += sqrt(dx * dx + dy * dy);
+  }
+  return sum;
+}
+
+static inline double field_at(const double field[3], double x, double y) {
+  return field[0] + field[1] * x + field[2] * y;
+}
+
+// The border of the part is walked once; where it leaves and where it enters the area's border are
+// joined by the line on which the field is zero.
+void ab_area_positive(const abPatchArea* area, const double field[3], double m[6]) {
+  double out[2] = {0, 0}, in[2] = {0, 0}, inside[6] = {0}, border[6] = {0};
+  int n = area->n, crossings = 0;
+  const double *x = area->x, *y = area->y;
+  double pa = field_at(field, x[n - 1], y[n - 1]);
+  for (int i = 0, j = n - 1; i < n; j = i++) {
+    double pb = field_at(field, x[i], y[i]);
+    if (pa > 0 || pb > 0) {
+      double a[2] = {x[j], y[j]}, b[2] = {x[i], y[i]};
+      if (!(pa > 0 && pb > 0)) {
+        double t = pa / (pa - pb), c[2] = {a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])};
+        double *end = pa > 0 ? b : a, *cross = pa > 0 ? out : in;
+        end[0] = cross[0] = c[0], end[1] = cross[1] = c[1];
+        crossings++;
+      }
+      add_edge(a[0], a[1], b[0], b[1], inside);
+      if (j != area->inner && area->border > 0) add_line(a[0], a[1], b[0], b[1], border);
+    }
+    pa = pb;
+  }
+  if (crossings == 2) add_edge(out[0], out[1], in[0], in[1], inside);
+  static const double scale[2][6] = {
+      {1.0 / 2, 1.0 / 6, 1.0 / 6, 1.0 / 12, 1.0 / 24, 1.0 / 12},
+      {1, 1.0 / 2, 1.0 / 2, 1.0 / 3, 1.0 / 6, 1.0 / 3},
+  };
+  for (int k = 0; k < 6; k++)
+    m[k] = area->inside * scale[0][k] * inside[k] + area->border * scale[1][k] * border[k];
+}
+
+void ab_area_split(const abPatchArea* area, const double field[3], double* room,
+                   abPatchArea part[2]) {
+  int n = area->n, count[2] = {0, 0}, inner[2] = {-1, -1};
+  const double *x = area->x, *y = area->y;
+  double* to[2][2] = {{room, room + (n + 2)}, {room + 2 * (n + 2), room + 3 * (n + 2)}};
+  double pa = field_at(field, x[n - 1], y[n - 1]);
+  for (int i = 0, j = n - 1; i < n; j = i++) {
+    double pb = field_at(field, x[i], y[i]);
+    if ((pa > 0) != (pb > 0)) {
+      double t = pa / (pa - pb), cx = x[j] + t * (x[i] - x[j]), cy = y[j] + t * (y[i] - y[j]);
+      inner[pa > 0 ? 0 : 1] = count[pa > 0 ? 0 : 1];  // here the border of this part turns inward
+      for (int k = 0; k < 2; k++) to[k][0][count[k]] = cx, to[k][1][count[k]++] = cy;
+    }
+    int k = pb > 0 ? 0 : 1;
+    to[k][0][count[k]] = x[i], to[k][1][count[k]++] = y[i];
+    pa = pb;
+  }
+  for (int k = 0; k < 2; k++) {
+    part[k] = *area;
+    part[k].n = count[k], part[k].inner = inner[k];
+    part[k].x = to[k][0], part[k].y = to[k][1];
+  }
+}

@@ -19,6 +19,20 @@ void ab_quadrature_polygon(int n, const abVec2* polygon, double* x, double* y, d
 // patch): 12 points per edge, exact for cubics too.
 static inline int ab_quadrature_fine_count(int n) { return 12 * n; }
 void ab_quadrature_fine(int n, const abVec2* polygon, double* x, double* y, double* w);
+// An area whose border counts as well: `inside` times the area and `border` times its length. The
+// edge from vertex `inner` to the next is no border (-1: all are).
+typedef struct abPatchArea {
+  int n, inner;
+  const double *x, *y;
+  double inside, border;
+} abPatchArea;
+// The moments 1 ... yy of the part of the area where field[0] + field[1] x + field[2] y > 0.
+void ab_area_positive(const abPatchArea* area, const double field[3], double m[6]);
+// Parts an area without inner edge in two where that field changes sign: part[0] where it is
+// positive. The vertices go to `room`, 4 (n + 2) numbers. A part that is not there has n = 0.
+void ab_area_split(const abPatchArea* area, const double field[3], double* room,
+                   abPatchArea part[2]);
+double ab_polygon_perimeter(int n, const double* x, const double* y);
 // The moments about the origin of the polygon's coordinates.
 void ab_polygon_moments(int n, const abVec2* polygon, abPolygonMoments* moments);
 
