@@ -79,6 +79,7 @@ static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist e
   m->h = h;
   m->load = c->law.mu > 0 ? c->law.load : c->impulse[2];
   m->slipping = c->slipping;
+  m->fine = c->law.use_fine;
   m->newton_wait = c->newton_wait;
   m->age = c->age < AB_PATCH_NEW ? c->age + 1 : c->age;
 }

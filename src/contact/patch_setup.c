@@ -304,6 +304,7 @@ static void recall(const abPatchSystem* system, const abPair* pair, abPatchConta
   c->state[1] = v3_dot(m->slide, c->axis[1]) - law->bristle[1];
   c->state[5] = m->spin - law->bristle[2];
   c->slipping = m->slipping;
+  law->was_fine = m->fine;
   c->newton_wait = m->newton_wait;
   c->age = m->age;
 }
@@ -330,7 +331,7 @@ static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double p
   memcpy(field, law->profile[0], sizeof law->profile[0]);
   memset(c->impulse, 0, sizeof c->impulse);
   memset(c->state, 0, sizeof c->state);
-  c->slipping = false;
+  c->slipping = law->was_fine = false;
   c->newton_wait = 0;
   c->age = 0;
 }
