@@ -1,14 +1,16 @@
 // Microseconds per pair: overlap and patch of abut next to the contact generation of its peers, on
 // the same pairs. What is compared is not the same thing: abut returns the exact overlap volume,
 // the normal, the polygon and its moments; MPR and GJK one point (or only yes or no); Bullet and
-// MuJoCo up to four or eight points. The last column is abut's time over the fastest peer that
-// generates contacts (libccd's yes-or-no left out): below 1, abut is faster.
+// MuJoCo up to four or eight points. Two ratios, below 1 where abut is faster: of its time over the
+// fastest peer that returns any contact (libccd's yes-or-no left out), and over the fastest that
+// returns what the contact is like, three points or more where it is a surface.
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/arena.h"
 #include "collide/patch.h"
+#include "collide/standing.h"
 #include "pairs.h"
 
 static double now(void) {
@@ -19,40 +21,52 @@ static double now(void) {
 
 typedef struct Own {
   const BenchPair* pair;
+  bool surface;  // the last patch was one
   abArena arena;
   abVec2 polygon[1024];
   double sum;  // so that nothing is optimised away
 } Own;
 
+static Own own;
+
+static bool last_was_surface(void) { return own.surface; }
+
 static void* own_prepare(const BenchPair* pair) {
-  static Own own;
   if (!own.arena.base && ab_arena_init(&own.arena, (size_t)1 << 24) != AB_OK) return NULL;
   own.pair = pair;
   return &own;
 }
 
 static int own_overlap(void* state, int i) {
-  Own* own = state;
-  const BenchPair* p = own->pair;
+  Own* self = state;
+  const BenchPair* p = self->pair;
   abOverlap o;
-  ab_arena_release(&own->arena, 0);
-  ab_overlap(p->a.poly, p->pose_a[i], p->b.poly, p->pose_b[i], &own->arena, &o);
-  own->sum += o.volume;
+  ab_arena_release(&self->arena, 0);
+  ab_overlap(p->a.poly, p->pose_a[i], p->b.poly, p->pose_b[i], &self->arena, &o);
+  self->sum += o.volume;
   return o.contact;
 }
 
+// What ab_collide does for a pair.
 static int own_patch(void* state, int i) {
-  Own* own = state;
-  const BenchPair* p = own->pair;
-  abOverlap o;
-  ab_arena_release(&own->arena, 0);
-  ab_overlap(p->a.poly, p->pose_a[i], p->b.poly, p->pose_b[i], &own->arena, &o);
-  if (!o.contact) return 0;
+  Own* self = state;
+  const BenchPair* p = self->pair;
   abPatchHint hint = {
       .A = p->a.poly, .B = p->b.poly, .pose_a = p->pose_a[i], .pose_b = p->pose_b[i]};
   abPatch patch;
-  ab_patch_make(&o, &hint, &own->arena, 1024, own->polygon, &patch);
-  own->sum += patch.area;
+  if (p->a.type == AB_BOX && !p->b.poly &&
+      ab_standing_patch(&p->a, 0, &hint, self->polygon, &patch)) {
+    self->sum += patch.area;
+    self->surface = patch.kind == AB_PATCH_SURFACE;
+    return patch.nvert;
+  }
+  abOverlap o;
+  ab_arena_release(&self->arena, 0);
+  ab_overlap(p->a.poly, p->pose_a[i], p->b.poly, p->pose_b[i], &self->arena, &o);
+  if (!o.contact) return 0;
+  ab_patch_make(&o, &hint, &self->arena, 1024, self->polygon, &patch);
+  self->sum += patch.area;
+  self->surface = patch.kind == AB_PATCH_SURFACE;
   return patch.nvert;
 }
 
@@ -83,50 +97,75 @@ static double microseconds(const BenchPeer* peer, const BenchPair* pair, int* co
   return best;
 }
 
-int main(int argc, char** argv) {
-  const char* only = argc > 1 ? argv[1] : "";
-  const BenchPeer* peer[8];
-  int npeer = 0;
-  peer[npeer++] = &peer_overlap;
-  peer[npeer++] = &peer_patch;
+static int list_peers(const BenchPeer* peer[]) {
+  int n = 0;
+  peer[n++] = &peer_overlap;
+  peer[n++] = &peer_patch;
 #ifdef ABUT_HAVE_CCD
-  peer[npeer++] = &bench_ccd_gjk;
-  peer[npeer++] = &bench_ccd_mpr;
+  peer[n++] = &bench_ccd_gjk;
+  peer[n++] = &bench_ccd_mpr;
 #endif
 #ifdef ABUT_HAVE_BULLET
-  peer[npeer++] = &bench_bullet;
+  peer[n++] = &bench_bullet;
+  peer[n++] = &bench_bullet_faces;
 #endif
 #ifdef ABUT_HAVE_MUJOCO
-  peer[npeer++] = &bench_mujoco;
+  peer[n++] = &bench_mujoco;
+  peer[n++] = &bench_mujoco_multi;
 #endif
+  return n;
+}
+
+static bool generates(const BenchPeer* peer) {
+#ifdef ABUT_HAVE_CCD
+  if (peer == &bench_ccd_gjk) return false;
+#endif
+  return peer != &peer_overlap && peer != &peer_patch;
+}
+
+static void least(double* best, double us) {
+  if (*best == 0 || us < *best) *best = us;
+}
+
+static void print_ratio(double own, double fastest) {
+  if (fastest > 0)
+    printf(" %8.2f", own / fastest);
+  else
+    printf(" %8s", "-");
+}
+
+static void print_row(const BenchPair* pair, int npeer, const BenchPeer* const peer[]) {
+  double own = 0, any = 0, alike = 0;
+  bool surface = false;
+  printf("%-21s", pair->name);
+  for (int k = 0; k < npeer; k++) {
+    int contacts;
+    double us = microseconds(peer[k], pair, &contacts);
+    if (us < 0) {
+      printf(" %16s", "-");
+      continue;
+    }
+    printf(" %11.3f (%2d)", us, contacts);
+    if (peer[k] == &peer_patch) own = us, surface = contacts > 0 && last_was_surface();
+    if (!generates(peer[k])) continue;
+    least(&any, us);
+    if (!surface || contacts >= 3) least(&alike, us);
+  }
+  print_ratio(own, any);
+  print_ratio(own, alike);
+  printf("\n");
+}
+
+int main(int argc, char** argv) {
+  const char* only = argc > 1 ? argv[1] : "";
+  const BenchPeer* peer[16];
+  int npeer = list_peers(peer);
   printf("microseconds per pair (number of contact points or polygon corners)\n%-21s", "pair");
   for (int k = 0; k < npeer; k++) printf(" %16s", peer[k]->name);
-  printf(" %8s\n", "ratio");
+  printf(" %8s %8s\n", "any", "alike");
   BenchPair* pair;
   int n = bench_pairs(&pair);
-  for (int i = 0; i < n; i++) {
-    if (!strstr(pair[i].name, only)) continue;
-    printf("%-21s", pair[i].name);
-    double own = 0, fastest = 0;
-    for (int k = 0; k < npeer; k++) {
-      int contacts;
-      double us = microseconds(peer[k], &pair[i], &contacts);
-      if (us < 0) {
-        printf(" %16s", "-");
-        continue;
-      }
-      printf(" %11.3f (%2d)", us, contacts);
-      if (peer[k] == &peer_patch) own = us;
-      bool generates = peer[k] != &peer_overlap && peer[k] != &peer_patch;
-#ifdef ABUT_HAVE_CCD
-      generates = generates && peer[k] != &bench_ccd_gjk;
-#endif
-      if (generates && (fastest == 0 || us < fastest)) fastest = us;
-    }
-    if (fastest > 0)
-      printf(" %8.2f\n", own / fastest);
-    else
-      printf(" %8s\n", "-");
-  }
+  for (int i = 0; i < n; i++)
+    if (strstr(pair[i].name, only)) print_row(&pair[i], npeer, peer);
   return 0;
 }

@@ -29,7 +29,8 @@ typedef struct BenchPeer {
   void (*release)(void* state);
 } BenchPeer;
 
-extern const BenchPeer bench_ccd_gjk, bench_ccd_mpr, bench_bullet, bench_mujoco;
+extern const BenchPeer bench_ccd_gjk, bench_ccd_mpr, bench_bullet, bench_bullet_faces, bench_mujoco,
+    bench_mujoco_multi;
 
 #ifdef __cplusplus
 }

@@ -39,8 +39,14 @@ struct State {
   btPersistentManifold* manifold = nullptr;
   btCollisionAlgorithm* algorithm = nullptr;
 
-  explicit State(const BenchPair* p)
+  State(const BenchPair* p, bool faces)
       : pair(p), shape_a(make_shape(p->a)), shape_b(make_shape(p->b)) {
+    // the faces of hulls, so that they are clipped against each other; else Bullet finds one point
+    // in each call, and a face's contact only in the course of several steps
+    if (faces)
+      for (btCollisionShape* shape : {shape_a.get(), shape_b.get()})
+        if (shape->isPolyhedral())
+          static_cast<btPolyhedralConvexShape*>(shape)->initializePolyhedralFeatures();
     a.setCollisionShape(shape_a.get());
     b.setCollisionShape(shape_b.get());
   }
@@ -71,13 +77,18 @@ struct State {
   }
 };
 
-void* prepare(const BenchPair* pair) { return new State(pair); }
+void* prepare(const BenchPair* pair) { return new State(pair, false); }
+void* prepare_faces(const BenchPair* pair) {
+  bool mesh = pair->a.type == AB_MESH || pair->b.type == AB_MESH;
+  return mesh ? new State(pair, true) : nullptr;
+}
 int collide(void* state, int i) { return static_cast<State*>(state)->collide(i); }
 void release(void* state) { delete static_cast<State*>(state); }
 
 }  // namespace
 
 extern "C" {
-extern const BenchPeer bench_bullet;
+extern const BenchPeer bench_bullet, bench_bullet_faces;
 const BenchPeer bench_bullet = {"Bullet", prepare, collide, release};
+const BenchPeer bench_bullet_faces = {"Bullet faces", prepare_faces, collide, release};
 }

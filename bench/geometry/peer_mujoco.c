@@ -109,6 +109,15 @@ static void release(void* state) {
   free(s);
 }
 
+// Several points of a pair of convex meshes: MuJoCo's own option for it.
+static void* prepare_multi(const BenchPair* pair) {
+  if (pair->a.type != AB_MESH && pair->b.type != AB_MESH) return NULL;
+  State* s = prepare(pair);
+  if (s) s->m->opt.enableflags |= mjENBL_MULTICCD;
+  return s;
+}
+
 const BenchPeer bench_mujoco = {"MuJoCo", prepare, collide, release};
+const BenchPeer bench_mujoco_multi = {"MuJoCo multi", prepare_multi, collide, release};
 
 #endif

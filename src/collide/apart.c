@@ -11,37 +11,40 @@
 
 #include <float.h>
 
+#include "collide/quad.h"
 #include "math/rotation.h"
 
 // Every gap is a sum of a dozen products: it rounds by less than this times the lengths in it.
 static const double ROUNDING = 16 * DBL_EPSILON;
 
-bool ab_boxes_apart(const abSkin* a, const abSkin* b, const abMat3* R, abVec3 p, double margin) {
-  abVec3 offset = v3_sub(v3_add(m3_apply(R, b->middle), p), a->middle);
-  double d[3] = {offset.x, offset.y, offset.z};
-  double ha[3] = {a->half.x, a->half.y, a->half.z}, hb[3] = {b->half.x, b->half.y, b->half.z};
-  double Q[3][3];
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) Q[i][j] = fabs(R->m[i][j]);
-  double lengths = fabs(d[0]) + fabs(d[1]) + fabs(d[2]) + ha[0] + ha[1] + ha[2] + hb[0] + hb[1] +
-                   hb[2] + fabs(p.x) + fabs(p.y) + fabs(p.z);
+AB_WIDE bool ab_boxes_apart(const abSkin* a, const abSkin* b, const abMat3* R, abVec3 p,
+                            double margin) {
+  abVec3 d = v3_sub(v3_add(m3_apply(R, b->middle), p), a->middle), ha = a->half, hb = b->half;
+  double dx = fabs(d.x), dy = fabs(d.y), dz = fabs(d.z);
+  double lengths =
+      dx + dy + dz + ha.x + ha.y + ha.z + hb.x + hb.y + hb.z + fabs(p.x) + fabs(p.y) + fabs(p.z);
   double far = margin + ROUNDING * lengths;
-  for (int i = 0; i < 3; i++)
-    if (fabs(d[i]) - ha[i] - (Q[i][0] * hb[0] + Q[i][1] * hb[1] + Q[i][2] * hb[2]) > far)
-      return true;
-  for (int j = 0; j < 3; j++) {
-    double along = d[0] * R->m[0][j] + d[1] * R->m[1][j] + d[2] * R->m[2][j];
-    if (fabs(along) - hb[j] - (Q[0][j] * ha[0] + Q[1][j] * ha[1] + Q[2][j] * ha[2]) > far)
-      return true;
-  }
+  // rows of R: all three axes of B at once
+  abQuad r[3], q[3], h = quad(hb.x, hb.y, hb.z, 0), next = quad_turn(h), last = quad_turn(next);
   for (int i = 0; i < 3; i++) {
-    int l = (i + 1) % 3, k = (i + 2) % 3;
-    for (int j = 0; j < 3; j++) {
-      int n = (j + 1) % 3, m = (j + 2) % 3;
-      double along = d[k] * R->m[l][j] - d[l] * R->m[k][j];
-      double reach = ha[k] * Q[l][j] + ha[l] * Q[k][j] + hb[m] * Q[i][n] + hb[n] * Q[i][m];
-      if (fabs(along) - reach > far) return true;
-    }
+    r[i] = quad(R->m[i][0], R->m[i][1], R->m[i][2], 0);
+    q[i] = quad_abs(r[i]);
   }
-  return false;
+  if (dx - ha.x - quad_dot3(q[0], h) > far || dy - ha.y - quad_dot3(q[1], h) > far ||
+      dz - ha.z - quad_dot3(q[2], h) > far)
+    return true;
+  double dd[3] = {d.x, d.y, d.z}, aa[3] = {ha.x, ha.y, ha.z};
+  abQuad along = quad_scale(d.x, r[0]), reach = quad_axpy(ha.x, q[0], h);
+  for (int i = 1; i < 3; i++)
+    along = quad_axpy(dd[i], r[i], along), reach = quad_axpy(aa[i], q[i], reach);
+  abQuad gap = quad_sub(quad_abs(along), reach);
+  for (int i = 0; i < 3; i++) {
+    int l = i < 2 ? i + 1 : 0, k = l < 2 ? l + 1 : 0;
+    abQuad t = quad_turn(q[i]);
+    along = quad_sub(quad_scale(dd[k], r[l]), quad_scale(dd[l], r[k]));
+    reach = quad_add(quad_mul(last, t), quad_mul(next, quad_turn(t)));
+    reach = quad_axpy(aa[k], q[l], quad_axpy(aa[l], q[k], reach));
+    gap = quad_more(quad_sub(quad_abs(along), reach), gap);
+  }
+  return gap.xy[0] > far || gap.xy[1] > far || gap.zw[0] > far;
 }

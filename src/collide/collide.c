@@ -20,6 +20,7 @@
 #include "collide/overlap_work.h"
 #include "collide/patch.h"
 #include "collide/round.h"
+#include "collide/standing.h"
 #include "collide/surface.h"
 #include "math/rotation.h"
 
@@ -29,11 +30,11 @@ static const double THIN = 0.01;
 static const double CLOSE = 1e-3;
 
 typedef struct Record {
-  abPair pair;
   abStatus status;
   bool keep;
   int room;  // of polygon, in points
   abVec2* polygon;
+  abPair pair;  // only where it is kept: most candidates are not, and leave the memory alone
 } Record;
 
 typedef struct Job {
@@ -41,6 +42,7 @@ typedef struct Job {
   const abData* data;
   Record* record;
   abArena* serial;  // scratch when there is no pool
+  double margin;    // of the model, before it is made small against the bodies
 } Job;
 
 static bool fixed(const abModel* model, int body) { return model->body[body].mover < 0; }
@@ -108,11 +110,10 @@ static double thinness(const abShape* s) {
   return 2 * least;
 }
 
-// margin |g| h^2 of the model, but small against both bodies.
-static double margin_of(const abModel* model, const abData* data, const abPair* p) {
-  double margin = data->contact->margin * v3_norm(model->gravity) * data->h * data->h;
-  if (margin <= 0) return 0;
-  return fmin(margin, THIN * fmin(thinness(p->shape1), thinness(p->shape2)));
+// The margin, but small against both bodies.
+static double margin_of(const Job* job, const abPair* p) {
+  if (job->margin <= 0) return 0;
+  return fmin(job->margin, THIN * fmin(thinness(p->shape1), thinness(p->shape2)));
 }
 
 // Shortest distance of two shapes that do not overlap. Where they touch, or almost, the nearest
@@ -154,15 +155,14 @@ static bool nearest_direction(const abPair* p, const abOverlap* overlap, const a
 // A model with a margin sees the patch that the bodies would have if the first were nearer by the
 // margin, with the margin taken off its thickness: over the part of the patch where the bodies have
 // not met the thickness is negative, and nothing jumps when they meet.
-static abStatus near_patch(Record* r, abPatchHint* hint, abOverlapWork* work, double margin,
-                           abArena* scratch) {
-  abPair* p = &r->pair;
+static abStatus near_patch(Record* r, abPair* p, abPatchHint* hint, abOverlapWork* work,
+                           double margin, abArena* scratch) {
   abVec3 n;
   abOverlap overlap, nearer;
-  abStatus status = ab_overlap_finish(work, scratch, &overlap);
+  abStatus status = ab_overlap_finish(work, true, scratch, &overlap);
   if (status != AB_OK || !nearest_direction(p, &overlap, hint, margin, &n)) return status;
   ab_overlap_shift(work, v3_scale(-margin, n));
-  status = ab_overlap_finish(work, scratch, &nearer);
+  status = ab_overlap_finish(work, false, scratch, &nearer);
   if (status != AB_OK || !nearer.contact) return status;
   hint->fixed = &n;
   r->keep = true;
@@ -174,25 +174,35 @@ static abStatus near_patch(Record* r, abPatchHint* hint, abOverlapWork* work, do
   return status;
 }
 
-static abStatus find_patch(const abModel* model, const abData* data, Record* r, abArena* scratch) {
-  abPair* p = &r->pair;
+static void find_trace(const abData* data, uint64_t key, abPatchHint* hint) {
+  const abTrace* trace = data->memory ? ab_memory_find(data->memory, key) : NULL;
+  if (trace) hint->normal = &trace->normal, hint->t1 = &trace->t1;
+}
+
+static abStatus find_patch(const Job* job, Record* r, abPair* p, abArena* scratch) {
   const abPolyhedron *A = p->shape1->poly, *B = p->shape2->poly;
-  if (!A && !B) return AB_OK;
-  double margin = margin_of(model, data, p);
-  if (balls_apart(p, margin)) return AB_OK;
+  if ((!A && !B) || balls_apart(p, job->margin)) return AB_OK;
+  double margin = margin_of(job, p);
   abPatchHint hint = {.A = A, .B = B, .pose_a = p->pose1, .pose_b = p->pose2};
-  const abTrace* trace = data->memory ? ab_memory_find(data->memory, p->key) : NULL;
-  if (trace) hint.normal = &trace->normal, hint.t1 = &trace->t1;
-  if (ab_round_patch(p, margin, &hint, r->polygon, &p->patch)) {
-    r->keep = p->patch.kind != AB_PATCH_NONE;
-    return AB_OK;
+  if (ab_round_sides(p->shape1, p->shape2)) {
+    find_trace(job->data, p->key, &hint);
+    if (ab_round_patch(p, margin, &hint, r->polygon, &p->patch)) {
+      r->keep = p->patch.kind != AB_PATCH_NONE;
+      return AB_OK;
+    }
+  }
+  if (p->shape1->type == AB_BOX && !B) {
+    find_trace(job->data, p->key, &hint);
+    r->keep = ab_standing_patch(p->shape1, margin, &hint, r->polygon, &p->patch);
+    if (r->keep) return AB_OK;
   }
   abOverlapWork work;
   abStatus status = ab_overlap_begin(&work, A, p->pose1, B, p->pose2);
   if (status != AB_OK || ab_overlap_apart(&work, margin)) return status;
-  if (margin > 0) return near_patch(r, &hint, &work, margin, scratch);
+  find_trace(job->data, p->key, &hint);
+  if (margin > 0) return near_patch(r, p, &hint, &work, margin, scratch);
   abOverlap overlap;
-  status = ab_overlap_finish(&work, scratch, &overlap);
+  status = ab_overlap_finish(&work, false, scratch, &overlap);
   if (status != AB_OK || !overlap.contact) return status;
   r->keep = true;
   return ab_patch_make(&overlap, &hint, scratch, r->room, r->polygon, &p->patch);
@@ -202,16 +212,19 @@ static void collide_one(void* context, int index, int worker) {
   Job* job = context;
   Record* r = &job->record[index];
   const abData* data = job->data;
-  name_pair(job->model, data, data->candidate[index], &r->pair);
+  abPair pair;
+  name_pair(job->model, data, data->candidate[index], &pair);
   if (data->contact->geometry == AB_GEOMETRY_PAIR) {
     r->keep = true;
   } else {
     abArena* scratch = data->pool ? ab_pool_scratch(data->pool, worker) : job->serial;
     abArenaMark mark = ab_arena_mark(scratch);
-    r->status = find_patch(job->model, data, r, scratch);
+    r->status = find_patch(job, r, &pair, scratch);
     ab_arena_release(scratch, mark);
   }
-  if (r->keep) r->pair.surface = ab_surface(job->model, r->pair.geom1, r->pair.geom2);
+  if (!r->keep) return;
+  pair.surface = ab_surface(job->model, pair.geom1, pair.geom2);
+  r->pair = pair;
 }
 
 // Records with room for their polygons.
@@ -271,7 +284,10 @@ abStatus ab_collide(const abModel* model, abData* data) {
   data->pair = NULL;
   if (!data->contact) return AB_OK;
   abArenaMark mark = ab_arena_mark(data->scratch);
-  Job job = {.model = model, .data = data, .serial = data->scratch};
+  Job job = {.model = model,
+             .data = data,
+             .serial = data->scratch,
+             .margin = data->contact->margin * v3_norm(model->gravity) * data->h * data->h};
   job.record = make_records(model, data);
   abStatus status = AB_ERROR_MEMORY;
   if (job.record) {

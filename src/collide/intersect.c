@@ -25,6 +25,9 @@ typedef abOverlapWork Work;
 // fmax is a call, because of NaN.
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
+// No shorter than v, and no root.
+static double spread(abVec3 v) { return fabs(v.x) + fabs(v.y) + fabs(v.z); }
+
 static size_t bytes_for(const abPolyhedron* S, int nblade) {
   int nface = S->nface + nblade;
   size_t nedge = (size_t)(S->nedge > 3 * nface ? S->nedge : 3 * nface);
@@ -48,13 +51,22 @@ size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B) {
 
 // --- the planes ---
 
+// A product of unit quaternions at unit length again: where it has lost only rounding, one step of
+// Newton's method is as good as a root.
+static inline abQuat same_length(abQuat q) {
+  double over = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1;
+  if (!(fabs(over) < 1e-8)) return quat_unit(q);
+  double s = 1 - 0.5 * over;
+  return (abQuat){s * q.w, s * q.x, s * q.y, s * q.z};
+}
+
 // Pose of L in the frame of S moved to its centroid. The quaternion of the relative turn is the
 // identity exactly where the two are equal, which products of matrices would miss: aligned stacks
 // stay aligned.
 static abPose relative_pose(const abSide* S, const abSide* L) {
   abQuat inverse = quat_conj(S->pose.q);
   abVec3 p = quat_rotate(inverse, v3_sub(L->pose.p, S->pose.p));
-  return (abPose){v3_sub(p, S->poly->centroid), quat_unit(quat_mul(inverse, L->pose.q))};
+  return (abPose){v3_sub(p, S->poly->centroid), same_length(quat_mul(inverse, L->pose.q))};
 }
 
 // Blade j: normal n, offset d of the face in its body, `shift` = n . rel.p.
@@ -71,34 +83,38 @@ static void turn_plane(Work* w, int j) {
   set_blade(w, j, n, in.d, v3_dot(n, w->rel.p));
 }
 
-// The planes of a brick, two of each direction. Returns the one that removes the largest part of
-// the bounds, -1 if one of them leaves nothing.
-static int turn_brick(Work* w) {
+// Plane k (0: the lower, 1: the upper) of axis i of a brick.
+static void turn_brick(Work* w, int i, int k) {
+  int j = AB_BRICK_FACE[2 * i + k];
+  abVec3 n = w->axis[i];
+  double shift = w->shift[i];
+  set_blade(w, j, k ? n : v3_neg(n), w->L.poly->plane[j].d, k ? shift : -shift);
+}
+
+// The plane of a brick that removes the largest part of the bounds, -1 if one of them leaves
+// nothing.
+static int first_of_brick(Work* w) {
   const abPlane* plane = w->L.poly->plane;
   int first = 0;
-  double most = -DBL_MAX;
+  double most = -DBL_MAX, noise = DBL_EPSILON * 2 * w->size;
   for (int i = 0; i < 3; i++) {
-    abVec3 n = m3_col(&w->R, i);
-    double shift = v3_dot(n, w->rel.p), half = ab_extent(w->bounds.half, n);
-    double middle = v3_dot(n, w->bounds.middle);
-    for (int k = 0; k < 2; k++) {
-      int j = AB_BRICK_FACE[2 * i + k];
-      set_blade(w, j, k ? n : v3_neg(n), plane[j].d, k ? shift : -shift);
-      const abBlade* b = &w->blade[j];
-      double over = (k ? middle : -middle) - b->plane.d;
-      if (over - half >= -b->noise) return -1;
-      if (over > most * half) most = over / half, first = j;
-    }
+    abVec3 n = w->axis[i] = m3_col(&w->R, i);
+    double shift = w->shift[i] = v3_dot(n, w->rel.p);
+    double half = ab_extent(w->bounds.half, n), middle = v3_dot(n, w->bounds.middle) - shift;
+    // the nearer of the two planes
+    int k = middle > 0;
+    double over = fabs(middle) - plane[AB_BRICK_FACE[2 * i + k]].d;
+    if (over - half >= -noise) return -1;
+    if (over > most * half) most = over / half, first = 2 * i + k;
   }
-  return first;
+  turn_brick(w, first >> 1, first & 1);
+  return AB_BRICK_FACE[first];
 }
 
 // Where the ball about the bounds is, seen from L.
 static void find_ball(Work* w) {
   w->middle = m3_apply_t(&w->R, v3_sub(w->bounds.middle, w->rel.p));
-  abVec3 p = w->rel.p;
-  double slack =
-      16 * DBL_EPSILON * (2 * w->size + w->L.poly->radius + fabs(p.x) + fabs(p.y) + fabs(p.z));
+  double slack = 16 * DBL_EPSILON * (2 * w->size + w->L.poly->radius + spread(w->rel.p));
   w->reach = v3_norm(w->bounds.half) + slack + 2 * w->flush;
 }
 
@@ -109,7 +125,7 @@ static inline double before(const Work* w, int j) {
 }
 
 // Of any other body: the plane furthest behind the middle of the bounds.
-static int turn_first(Work* w) {
+static int first_of_any(Work* w) {
   if (!w->L.poly) {
     turn_plane(w, 0);
     return 0;
@@ -153,41 +169,75 @@ static void share_faces(Work* w, int j) {
 }
 
 static abCut cut_by(Work* w, int j) {
-  const abBlade* b = &w->blade[j];
-  double reach = v3_dot(b->plane.n, w->bounds.middle) + ab_extent(w->bounds.half, b->plane.n);
-  if (reach < b->plane.d - b->flush) return AB_CUT_NOTHING;
-  abCut result = w->is_little ? ab_little_cut(&w->little, b, w->S.poly->nface + j)
+  abCut result = w->is_little ? ab_little_cut(&w->little, &w->blade[j], w->S.poly->nface + j)
                               : ab_solid_cut(&w->solid, j);
   if (result == AB_CUT_TOUCH) share_faces(w, j);
   return result;
 }
 
-static void find_bounds(Work* w, bool any) {
+static inline bool is_end(abCut result) { return result == AB_CUT_ALL || result == AB_CUT_FULL; }
+
+// The other planes of a brick, of which those cut that reach what is left: first those that take
+// the largest part of it, since that may put it out of reach of others.
+static abCut cut_by_brick(Work* w, int first) {
+  const abPlane* plane = w->L.poly->plane;
+  double range[6], part[6],
+      slack = w->flush + 1e-14 * (w->size + w->L.poly->radius + spread(w->rel.p));
+  int face[6], n = 0;
+  if (w->is_little)
+    ab_little_ranges(&w->little, w->axis, range);
+  else
+    ab_solid_ranges(&w->solid, w->axis, range);
+  for (int i = 0; i < 6; i++) {
+    int j = AB_BRICK_FACE[i];
+    double shift = w->shift[i >> 1], d = plane[j].d + (i & 1 ? shift : -shift), over = range[i] - d;
+    // no blade is blunter than this
+    if (over < -slack || j == first) continue;
+    turn_brick(w, i >> 1, i & 1);
+    if (over < -w->blade[j].flush) continue;
+    double p = over / (range[i] + range[i ^ 1]);
+    int k = n++;
+    for (; k > 0 && part[k - 1] < p; k--) part[k] = part[k - 1], face[k] = face[k - 1];
+    part[k] = p, face[k] = j;
+  }
+  for (int k = 0; k < n; k++) {
+    abCut result = cut_by(w, face[k]);
+    if (is_end(result)) return result;
+  }
+  return AB_CUT_SOME;
+}
+
+static void find_bounds(Work* w) {
   if (w->is_little)
     ab_little_bounds(&w->little, &w->bounds.middle, &w->bounds.half);
   else
     w->bounds = ab_bounds_of(w->solid.nvert, w->solid.vert);
-  if (any) find_ball(w);
+  find_ball(w);
+}
+
+// The other planes of any body.
+static abCut cut_by_any(Work* w, int first) {
+  find_bounds(w);
+  for (int j = 0; j < w->nblade; j++) {
+    if (j == first || before(w, j) < -w->reach) continue;
+    turn_plane(w, j);
+    const abBlade* b = &w->blade[j];
+    double reach = v3_dot(b->plane.n, w->bounds.middle) + ab_extent(w->bounds.half, b->plane.n);
+    if (reach < b->plane.d - b->flush) continue;
+    abCut result = cut_by(w, j);
+    if (is_end(result)) return result;
+    // of a large solid a plane takes little
+    if (result == AB_CUT_SOME && !w->is_little && !w->solid.large) find_bounds(w);
+  }
+  return AB_CUT_SOME;
 }
 
 static abCut cut_all(Work* w, int first) {
-  const abPolyhedron *S = w->S.poly, *L = w->L.poly;
-  const abSkin* skin = ab_polyhedron_skin(S);
-  bool any = L && !ab_polyhedron_skin(L)->brick;
-  w->bounds = (abBounds){v3_sub(skin->middle, S->centroid), skin->half};
-  for (int f = 0; f < S->nface; f++) w->partner[f] = -1;
+  const abPolyhedron* L = w->L.poly;
+  for (int f = 0; f < w->S.poly->nface; f++) w->partner[f] = -1;
   abCut result = cut_by(w, first);
-  if (result == AB_CUT_ALL || result == AB_CUT_FULL || w->nblade == 1) return result;
-  if (result == AB_CUT_SOME) find_bounds(w, any);
-  for (int j = 0; j < w->nblade; j++) {
-    if (j == first || (any && before(w, j) < -w->reach)) continue;
-    if (any) turn_plane(w, j);
-    result = cut_by(w, j);
-    if (result == AB_CUT_ALL || result == AB_CUT_FULL) return result;
-    // of a large solid a plane takes little
-    if (result == AB_CUT_SOME && !w->is_little && !w->solid.large) find_bounds(w, any);
-  }
-  return AB_CUT_SOME;
+  if (is_end(result) || !L) return result;
+  return ab_polyhedron_skin(L)->brick ? cut_by_brick(w, first) : cut_by_any(w, first);
 }
 
 // The little solid if that is possible, else the large one.
@@ -204,9 +254,6 @@ static abCut cut(Work* w, int first, abArena* arena) {
 }
 
 // --- all of it ---
-
-// No shorter than v, and no root.
-static double spread(abVec3 v) { return fabs(v.x) + fabs(v.y) + fabs(v.z); }
 
 static bool finite_pose(abPose a) {
   return isfinite(a.p.x + a.p.y + a.p.z + a.q.w + a.q.x + a.q.y + a.q.z);
@@ -242,7 +289,7 @@ void ab_overlap_shift(Work* w, abVec3 by) {
   w->rel.p = a_is_cut ? v3_sub(w->rel.p, turned) : v3_add(w->rel.p, turned);
 }
 
-abStatus ab_overlap_finish(Work* w, abArena* arena, abOverlap* out) {
+abStatus ab_overlap_finish(Work* w, bool faces, abArena* arena, abOverlap* out) {
   const abPolyhedron *S = w->S.poly, *L = w->L.poly;
   const abSkin* skin = ab_polyhedron_skin(S);
   *out = (abOverlap){0};
@@ -254,10 +301,12 @@ abStatus ab_overlap_finish(Work* w, abArena* arena, abOverlap* out) {
       ab_arena_take(arena, sizeof(abBlade) * (size_t)w->nblade + sizeof(int) * (size_t)S->nface);
   if (!w->blade) return AB_ERROR_MEMORY;
   w->partner = (int*)(void*)(w->blade + w->nblade);
-  int first = L && ab_polyhedron_skin(L)->brick ? turn_brick(w) : turn_first(w);
+  int first = L && ab_polyhedron_skin(L)->brick ? first_of_brick(w) : first_of_any(w);
   abCut result = first < 0 ? AB_CUT_ALL : cut(w, first, arena);
   if (result == AB_CUT_FULL) return AB_ERROR_MEMORY;
-  abStatus status = result == AB_CUT_ALL ? AB_OK : ab_overlap_measure(w, arena, out);
+  abStatus status = AB_OK;
+  if (result != AB_CUT_ALL)
+    status = faces ? ab_overlap_measure_faces(w, arena, out) : ab_overlap_measure(w, arena, out);
   if (status != AB_OK) return status;
   if (!out->contact) {
     ab_arena_release(arena, mark);
@@ -275,7 +324,7 @@ abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B,
   *out = (abOverlap){0};
   abStatus status = ab_overlap_begin(&w, A, pose_a, B, pose_b);
   if (status != AB_OK || ab_overlap_apart(&w, 0)) return status;
-  return ab_overlap_finish(&w, arena, out);
+  return ab_overlap_finish(&w, false, arena, out);
 }
 
 int ab_overlap_section(const abOverlap* o, abPlane plane, abVec3* point) {

@@ -18,7 +18,8 @@
 
 #include "math/vec.h"
 
-enum { LANES = AB_LANES };
+// Vertices are measured so many at a time.
+enum { LANES = 2 };
 
 bool ab_little_fits(const abPolyhedron* body, int nblade) {
   return body->nvert <= AB_LITTLE_VERT / 2 && body->nedge <= AB_LITTLE_EDGE / 2 &&
@@ -28,7 +29,7 @@ bool ab_little_fits(const abPolyhedron* body, int nblade) {
 void ab_little_make(abLittle* p, const abPolyhedron* body, int nblade) {
   p->nplace = ab_polyhedron_places(body);
   p->nedge = body->nedge, p->nface = body->nface + nblade;
-  memcpy(p->vert, ab_polyhedron_lanes(body), sizeof(abQuad) * (size_t)p->nplace);
+  memcpy(p->vert, ab_polyhedron_points(body), sizeof(abQuad) * (size_t)p->nplace);
   memcpy(p->edge, ab_polyhedron_link(body), sizeof(abLink) * (size_t)p->nedge);
   memset(p->door, 0, sizeof(uint16_t) * (size_t)p->nface);
   p->alive = ((uint64_t)1 << body->nvert) - 1;
@@ -40,31 +41,43 @@ typedef struct Look {
   uint64_t out;
 } Look;
 
-// Distances of all vertices, four at a time; empty places lose every comparison.
+// The products of two vertices with a plane (nx, ny, nz, -d).
+static inline abTwo distances(const abQuad* v, abQuad plane) {
+  abTwo a = v[0].xy * plane.xy + v[0].zw * plane.zw, b = v[1].xy * plane.xy + v[1].zw * plane.zw;
+  return __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
+}
+
+// Distances of all vertices; empty places lose every comparison.
 static inline void measure(abLittle* p, const abBlade* blade, Look* look) {
   abPlane a = blade->plane;
-  abQuad plane = {a.n.x, a.n.y, a.n.z, -a.d}, noise = {0};
-  noise += blade->noise;
-  abQuad least = {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX}, most = -least;
-  abQuadMask bit = {1, 2, 4, 8}, out = {0};
+  abQuad plane = quad(a.n.x, a.n.y, a.n.z, -a.d);
+  abTwo noise = {blade->noise, blade->noise}, least = {DBL_MAX, DBL_MAX}, most = -least;
+  abTwoMask bit = {1, 2}, out = {0};
   for (int i = 0; i < p->nplace; i += LANES) {
-    const abQuad* v = &p->vert[i];
-    abQuad a0 = v[0] * plane, a1 = v[1] * plane, a2 = v[2] * plane, a3 = v[3] * plane;
-    abQuad b0 = __builtin_shufflevector(a0, a1, 0, 4, 2, 6) +
-                __builtin_shufflevector(a0, a1, 1, 5, 3, 7),
-           b1 = __builtin_shufflevector(a2, a3, 0, 4, 2, 6) +
-                __builtin_shufflevector(a2, a3, 1, 5, 3, 7),
-           s = __builtin_shufflevector(b0, b1, 0, 1, 4, 5) +
-               __builtin_shufflevector(b0, b1, 2, 3, 6, 7);
+    abTwo s = distances(&p->vert[i], plane);
     memcpy(&p->s[i], &s, sizeof s);
-    least = AB_QUAD_LESS(s, least);
-    most = AB_QUAD_MORE(s, most);
+    least = two_less(s, least);
+    most = two_more(s, most);
     out |= (s > noise) & bit;
     bit <<= LANES;
   }
-  look->least = ab_quad_least(&least);
-  look->most = ab_quad_most(&most);
-  look->out = (uint64_t)(out[0] | out[1] | out[2] | out[3]);
+  look->least = least[0] < least[1] ? least[0] : least[1];
+  look->most = most[0] > most[1] ? most[0] : most[1];
+  look->out = (uint64_t)(out[0] | out[1]);
+}
+
+AB_WIDE void ab_little_ranges(const abLittle* p, const abVec3 axis[3], double range[6]) {
+  for (int i = 0; i < 3; i++) {
+    abQuad n = quad(axis[i].x, axis[i].y, axis[i].z, 0);
+    abTwo least = {DBL_MAX, DBL_MAX}, most = -least;
+    for (int v = 0; v < p->nplace; v += LANES) {
+      abTwo s = distances(&p->vert[v], n);
+      least = two_less(s, least);
+      most = two_more(s, most);
+    }
+    range[2 * i] = least[0] < least[1] ? -least[0] : -least[1];
+    range[2 * i + 1] = most[0] > most[1] ? most[0] : most[1];
+  }
 }
 
 // Where the edge from `in` to `out` (outside) meets the plane: from the nearer end, so that a
@@ -75,7 +88,7 @@ static inline void put_vertex(abLittle* p, int w, int in, int out, double noise)
   int a = near_in ? in : out, b = near_in ? out : in;
   double t = (near_in ? si : -so) / (si - so);
   if (si >= -noise) a = in, t = 0;
-  p->vert[w] = p->vert[a] + t * (p->vert[b] - p->vert[a]);
+  p->vert[w] = quad_axpy(t, quad_sub(p->vert[b], p->vert[a]), p->vert[a]);
 }
 
 // Keeps the edges inside and lists those that cross. Returns their number.
@@ -131,9 +144,9 @@ static inline bool close_up(abLittle* p, uint64_t out, double noise, int ncross,
   p->alive = ~empty & ~gone;
   while (p->nplace <= last) {
     p->nplace += LANES;
-    gone |= ((uint64_t)15 << (p->nplace - LANES)) & empty;
+    gone |= ((uint64_t)3 << (p->nplace - LANES)) & empty;
   }
-  abQuad none = {NAN, NAN, NAN, NAN};
+  abQuad none = quad_all(NAN);
   for (; gone; gone &= gone - 1) p->vert[__builtin_ctzll(gone)] = none;
   return true;
 }
@@ -150,14 +163,13 @@ AB_WIDE abCut ab_little_cut(abLittle* p, const abBlade* blade, int cap) {
 }
 
 AB_WIDE void ab_little_bounds(const abLittle* p, abVec3* middle, abVec3* half) {
-  abQuad least = {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX}, most = -least;
+  abQuad least = quad_all(DBL_MAX), most = quad_all(-DBL_MAX);
   for (int i = 0; i < p->nplace; i++) {
-    least = AB_QUAD_LESS(p->vert[i], least);
-    most = AB_QUAD_MORE(p->vert[i], most);
+    least = quad_less(p->vert[i], least);
+    most = quad_more(p->vert[i], most);
   }
-  abQuad m = 0.5 * (least + most), h = 0.5 * (most - least);
-  *middle = v3(m[0], m[1], m[2]);
-  *half = v3(h[0], h[1], h[2]);
+  *middle = quad_v3(quad_scale(0.5, quad_add(least, most)));
+  *half = quad_v3(quad_scale(0.5, quad_sub(most, least)));
 }
 
 bool ab_little_touches(const abLittle* p, int face) {

@@ -14,7 +14,7 @@ typedef struct abLittle {
   abQuad vert[AB_LITTLE_VERT];  // x, y, z, 1; not numbers in empty places
   double s[AB_LITTLE_VERT];     // distance to the last plane
   abLink edge[AB_LITTLE_EDGE];
-  int nplace;  // places of vertices in use, a multiple of AB_LANES
+  int nplace;  // places of vertices in use, an even number
   int nedge, nface;
   uint64_t alive;                 // the places that hold a vertex
   uint16_t door[AB_LITTLE_FACE];  // where the last cut leaves a face, see little.c
@@ -31,6 +31,9 @@ void ab_little_make(abLittle* solid, const abPolyhedron* body, int nblade);
 abCut ab_little_cut(abLittle* solid, const abBlade* blade, int cap);
 // Of what is left: the middle and the half lengths of the box about it.
 void ab_little_bounds(const abLittle* solid, abVec3* middle, abVec3* half);
+// How far it reaches against and along three axes: range[2 i] = max -a_i . x, range[2 i + 1] = max
+// a_i . x.
+void ab_little_ranges(const abLittle* solid, const abVec3 axis[3], double range[6]);
 // After AB_CUT_TOUCH: does all of this face lie in the plane?
 bool ab_little_touches(const abLittle* solid, int face);
 #endif

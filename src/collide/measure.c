@@ -9,7 +9,6 @@
 // sum_f [(r_f - o) . 2 a_f] (r_f - o). So an edge is worked on once, and a face once.
 #include <string.h>
 
-#include "base/wide.h"
 #include "collide/overlap_work.h"
 #include "math/vec.h"
 
@@ -74,7 +73,7 @@ static void gather_solid(Surface* s) {
   int nvert = 0, nedge = 0;
   for (int v = 0; v < p->nvert; v++) {
     s->map[v] = nvert;
-    s->relative[nvert] = (abQuad){p->vert[v].x, p->vert[v].y, p->vert[v].z, 1};
+    s->relative[nvert] = quad(p->vert[v].x, p->vert[v].y, p->vert[v].z, 1);
     nvert += p->vert[v].x == p->vert[v].x;
   }
   for (int h = 0; h < p->nhalf; h += 2) {
@@ -116,7 +115,7 @@ static inline void gather_faces(Surface* s) {
     set_face(w, f, &s->face[nface]);
     s->face[nface].vert = v;
     s->corner[nface] = s->relative[v];
-    s->twice[nface] = (abQuad){0};
+    s->twice[nface] = quad_all(0);
     map[f] = nface++;
   }
   s->out->nface = nface;
@@ -126,32 +125,31 @@ static inline void gather_faces(Surface* s) {
 
 // The vertices as they are to be returned, and from their mean, which is the origin from here on.
 static inline void subtract_mean(Surface* s, abQuad* mean) {
-  abQuad sum = {0}, *relative = s->relative;
+  abQuad sum = quad_all(0), *relative = s->relative;
   int n = s->out->nvert;
-  for (int i = 0; i < n; i++) sum += relative[i];
-  sum *= 1.0 / n;
-  sum[3] = 1;
+  for (int i = 0; i < n; i++) sum = quad_add(sum, relative[i]);
+  sum = quad_scale(1.0 / n, sum);
+  sum.zw[1] = 1;
   for (int i = 0; i < n; i++) {
-    s->vert[i] = v3(relative[i][0], relative[i][1], relative[i][2]);
-    relative[i] -= sum;
+    s->vert[i] = quad_v3(relative[i]);
+    relative[i] = quad_sub(relative[i], sum);
   }
   *mean = sum;
 }
 
 // Twice the area vectors, and the edges' part of the moment; the edges get the faces' new numbers.
 static inline void add_edges(Surface* s, abQuad* moment) {
-  abQuad sum = {0}, *twice = s->twice;
+  abQuad sum = quad_all(0), *twice = s->twice;
   const abQuad *vert = s->relative, *corner = s->corner;
   int n = s->out->nedge, *map = s->face_map, (*edge)[4] = s->edge;
   for (int i = 0; i < n; i++) {
     int* e = edge[i];
     int l = map[e[2]], r = map[e[3]];
     e[2] = l, e[3] = r;
-    abQuad a = vert[e[0]], b = vert[e[1]], c = AB_QUAD_CROSS(a, b);
-    twice[l] += c;
-    twice[r] -= c;
-    abQuad w = (corner[l] - corner[r]) * c;
-    sum += (w[0] + w[1] + w[2]) * (a + b);
+    abQuad a = vert[e[0]], b = vert[e[1]], c = quad_cross(a, b);
+    twice[l] = quad_add(twice[l], c);
+    twice[r] = quad_sub(twice[r], c);
+    sum = quad_axpy(quad_dot3(quad_sub(corner[l], corner[r]), c), quad_add(a, b), sum);
   }
   *moment = sum;
 }
@@ -162,12 +160,11 @@ static inline double add_faces(Surface* s, abQuad* moment) {
   abQuad sum = *moment;
   for (int i = 0; i < s->out->nface; i++) {
     abOverlapFace* f = &s->face[i];
-    abQuad r = s->corner[i], a = s->twice[i], ra = r * a;
-    double w = ra[0] + ra[1] + ra[2];
+    abQuad r = s->corner[i];
+    double w = quad_dot3(r, s->twice[i]);
     volume += w;
-    sum += w * r;
-    a *= 0.5;
-    f->vector = v3(a[0], a[1], a[2]);
+    sum = quad_axpy(w, r, sum);
+    f->vector = quad_v3(quad_scale(0.5, s->twice[i]));
     f->area = v3_dot(f->vector, f->normal);
     area[f->owner] += f->area;
   }
@@ -191,6 +188,103 @@ AB_WIDE static void integrate(Surface* s, Sums* sums) {
   sums->volume = add_faces(s, &sums->moment) / 6;
 }
 
+// A tetrahedron, which most contacts of a corner or of two edges are: its faces have the products
+// of its edges as area vectors, and its centroid is the mean of its corners. Its first edge runs
+// from v0 to v1, v2 is the third corner of the face on the left of it; seen from outside they go
+// around counter-clockwise, and v3 lies behind.
+AB_WIDE static void integrate_tetrahedron(Surface* s, Sums* sums) {
+  const abLittle* p = &s->work->little;
+  abQuad vert[4], mean = quad_all(0);
+  int *map = s->map, *face_map = s->face_map, n = 0, nface = 0;
+  unsigned corners[4];  // of each face, as bits
+  for (uint64_t left = p->alive; left; left &= left - 1) {
+    int v = __builtin_ctzll(left);
+    map[v] = n;
+    vert[n++] = p->vert[v];
+    mean = quad_add(mean, p->vert[v]);
+  }
+  for (int f = 0; f < p->nface; f++) face_map[f] = -1;
+  for (int k = 0; k < 6; k++) {
+    abLink link = p->edge[k];
+    int from = map[ab_link_from(link)], to = map[ab_link_to(link)];
+    int side[2] = {ab_link_left(link), ab_link_right(link)};
+    for (int i = 0; i < 2; i++) {
+      int f = side[i];
+      if (face_map[f] < 0) {
+        set_face(s->work, f, &s->face[nface]);
+        corners[nface] = 0;
+        face_map[f] = nface++;
+      }
+      side[i] = face_map[f];
+      corners[side[i]] |= 1u << from | 1u << to;
+    }
+    int* e = s->edge[k];
+    e[0] = from, e[1] = to, e[2] = side[0], e[3] = side[1];
+  }
+  const int* e = s->edge[0];
+  int v0 = e[0], v1 = e[1], last = __builtin_ctz(~corners[e[2]]), v2 = 6 - v0 - v1 - last;
+  abQuad a = quad_sub(vert[v1], vert[v0]), b = quad_sub(vert[v2], vert[v0]),
+         c = quad_sub(vert[last], vert[v0]);
+  abQuad ab = quad_cross(a, b), bc = quad_cross(b, c), ca = quad_cross(c, a);
+  abQuad across[4];  // twice the area vector of the face across from each corner
+  across[v0] = quad_scale(-1, quad_add(ab, quad_add(bc, ca)));
+  across[v1] = bc, across[v2] = ca, across[last] = ab;
+  double area[4] = {0};
+  for (int i = 0; i < 4; i++) {
+    abOverlapFace* f = &s->face[i];
+    f->vert = __builtin_ctz(corners[i]);
+    f->vector = quad_v3(quad_scale(0.5, across[__builtin_ctz(~corners[i])]));
+    f->area = v3_dot(f->vector, f->normal);
+    area[f->owner] += f->area;
+    s->vert[i] = quad_v3(vert[i]);
+  }
+  area[0] = area[AB_OWNER_A] + area[AB_OWNER_B] + area[AB_OWNER_BOTH];
+  memcpy(s->out->area, area, sizeof area);
+  s->out->nvert = 4, s->out->nedge = 6, s->out->nface = 4;
+  sums->origin = quad_scale(0.25, mean);
+  sums->moment = quad_all(0);
+  sums->volume = quad_dot3(a, bc) / -6;
+}
+
+// Only volume and faces, of a little solid: all that its normal takes. Each edge adds
+// [(r_l - r_r) . c] to 6 V, by the same reasoning as above.
+AB_WIDE static void integrate_little(Surface* s, Sums* sums) {
+  const abLittle* p = &s->work->little;
+  uint8_t vert_of[AB_LITTLE_FACE];
+  abQuad twice[AB_LITTLE_FACE], origin = p->vert[__builtin_ctzll(p->alive)];
+  memset(vert_of, AB_LITTLE_VERT, (size_t)p->nface);
+  for (int k = 0; k < p->nedge; k++) {
+    abLink e = p->edge[k];
+    int l = ab_link_left(e), r = ab_link_right(e);
+    vert_of[l] = vert_of[r] = (uint8_t)ab_link_from(e);
+    twice[l] = twice[r] = quad_all(0);
+  }
+  double volume = 0;
+  for (int k = 0; k < p->nedge; k++) {
+    abLink e = p->edge[k];
+    int l = ab_link_left(e), r = ab_link_right(e);
+    abQuad a = quad_sub(p->vert[ab_link_from(e)], origin);
+    abQuad c = quad_cross(a, quad_sub(p->vert[ab_link_to(e)], origin));
+    twice[l] = quad_add(twice[l], c);
+    twice[r] = quad_sub(twice[r], c);
+    volume += quad_dot3(quad_sub(p->vert[vert_of[l]], p->vert[vert_of[r]]), c);
+  }
+  double area[4] = {0};
+  int nface = 0;
+  for (int f = 0; f < p->nface; f++) {
+    if (vert_of[f] == AB_LITTLE_VERT) continue;
+    abOverlapFace* face = &s->face[nface++];
+    set_face(s->work, f, face);
+    face->vector = quad_v3(quad_scale(0.5, twice[f]));
+    face->area = v3_dot(face->vector, face->normal);
+    area[face->owner] += face->area;
+  }
+  area[0] = area[AB_OWNER_A] + area[AB_OWNER_B] + area[AB_OWNER_BOTH];
+  memcpy(s->out->area, area, sizeof area);
+  s->out->nface = nface;
+  sums->volume = volume / 6;
+}
+
 // So many times the noise thick, an overlap has its centroid inside of its bounds.
 static const double THICK = 1e6;
 
@@ -204,24 +298,42 @@ static void keep_inside(abOverlap* out) {
   out->centroid = v3(clamp(c.x, m.x, h.x), clamp(c.y, m.y, h.y), clamp(c.z, m.z, h.z));
 }
 
+// Is what is left thicker than the noise?
+static bool is_thick(const abOverlapWork* w, double volume, double area) {
+  // A plate of thickness t has V = t * surface / 2. No body has more volume than a ball of its
+  // surface, 36 pi V^2 <= A^3: a needle of rounding has.
+  return volume > 0.5 * w->noise * area && 113 * volume * volume <= area * area * area;
+}
+
 abStatus ab_overlap_measure(const abOverlapWork* w, abArena* arena, abOverlap* out) {
   Surface s = {.work = w, .out = out};
   if (!make_room(&s, arena)) return AB_ERROR_MEMORY;
   if (!w->is_little) gather_solid(&s);
   Sums sums;
-  integrate(&s, &sums);
+  if (w->is_little && w->little.nedge == 6)
+    integrate_tetrahedron(&s, &sums);
+  else
+    integrate(&s, &sums);
   out->vert = s.vert, out->edge = (const int(*)[4])s.edge, out->face = s.face;
-  double volume = sums.volume;
-  // A plate of thickness t has V = t * surface / 2.
-  if (!(volume > 0.5 * w->noise * out->area[0])) return AB_OK;
-  // No body has more volume than a ball of its surface, 36 pi V^2 <= A^3: a needle of rounding has.
-  if (113 * volume * volume > out->area[0] * out->area[0] * out->area[0]) return AB_OK;
-  out->contact = true;
-  out->volume = volume;
-  abQuad c = sums.origin + 1 / (24 * volume) * sums.moment;
-  out->centroid = v3(c[0], c[1], c[2]);
+  out->volume = sums.volume;
+  out->contact = is_thick(w, sums.volume, out->area[0]);
+  if (!out->contact) return AB_OK;
+  out->centroid = quad_v3(quad_axpy(1 / (24 * sums.volume), sums.moment, sums.origin));
   // An average of the vertices: where little more than rounding is left, that must not throw it out
   // of their bounds.
-  if (volume < THICK * w->noise * out->area[0]) keep_inside(out);
+  if (sums.volume < THICK * w->noise * out->area[0]) keep_inside(out);
+  return AB_OK;
+}
+
+abStatus ab_overlap_measure_faces(const abOverlapWork* w, abArena* arena, abOverlap* out) {
+  if (!w->is_little) return ab_overlap_measure(w, arena, out);
+  Surface s = {.work = w, .out = out};
+  s.face = AB_TAKE(arena, abOverlapFace, w->little.nface);
+  if (!s.face) return AB_ERROR_MEMORY;
+  Sums sums;
+  integrate_little(&s, &sums);
+  out->face = s.face;
+  out->volume = sums.volume;
+  out->contact = is_thick(w, sums.volume, out->area[0]);
   return AB_OK;
 }

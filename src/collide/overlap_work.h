@@ -24,6 +24,8 @@ typedef struct abOverlapWork {
   abPose rel;   // of L in the frame of S moved to its centroid, and its matrix
   abMat3 R;
   double size, flush;  // of S; the rounding of the bodies' positions in the world
+  abVec3 axis[3];      // of L, if it is a brick, and their products with rel.p
+  double shift[3];
   int nblade;
   abBlade* blade;
   double noise;     // the loudest of the blades
@@ -42,7 +44,8 @@ abStatus ab_overlap_begin(abOverlapWork* work, const abPolyhedron* A, abPose pos
                           const abPolyhedron* B, abPose pose_b);
 bool ab_overlap_apart(const abOverlapWork* work, double margin);
 void ab_overlap_shift(abOverlapWork* work, abVec3 by);
-abStatus ab_overlap_finish(abOverlapWork* work, abArena* arena, abOverlap* out);
+// `faces`: only volume, areas and faces without their vertices, which is all the normal needs.
+abStatus ab_overlap_finish(abOverlapWork* work, bool faces, abArena* arena, abOverlap* out);
 
 // Half the extent of a box along n.
 static inline double ab_extent(abVec3 half, abVec3 n) {
@@ -55,5 +58,6 @@ abBounds ab_bounds_of(int n, const abVec3* point);
 // The surface that is left and its integrals into `out`; no contact if nothing thicker than the
 // noise is left. AB_ERROR_MEMORY: the arena is exhausted.
 abStatus ab_overlap_measure(const abOverlapWork* work, abArena* arena, abOverlap* out);
+abStatus ab_overlap_measure_faces(const abOverlapWork* work, abArena* arena, abOverlap* out);
 
 #endif

@@ -70,9 +70,10 @@ abVec3 ab_overlap_normal(const abOverlap* o, const abPatchHint* hint) {
 
 // Tangents that turn no more than they must since the last step: t1 is carried by the smallest
 // rotation from the last normal to this one. A new pair takes the fixed rule of v3_tangents.
-static void find_tangents(abVec3 n, const abPatchHint* hint, abVec3* t1, abVec3* t2) {
+void ab_patch_tangents(const abPatchHint* hint, abPatch* p) {
+  abVec3 n = p->normal;
   if (!hint->t1 || !hint->normal || v3_dot(*hint->normal, n) < -0.5) {
-    v3_tangents(n, t1, t2);
+    v3_tangents(n, &p->t1, &p->t2);
     return;
   }
   // R x = x + a x x + a x (a x x) / (1 + c), a = n0 x n, c = n0 . n
@@ -80,8 +81,8 @@ static void find_tangents(abVec3 n, const abPatchHint* hint, abVec3* t1, abVec3*
   double c = v3_dot(*hint->normal, n);
   abVec3 ax = v3_cross(a, *hint->t1);
   abVec3 t = v3_axpy(1 / (1 + c), v3_cross(a, ax), v3_add(*hint->t1, ax));
-  *t1 = v3_unit(v3_axpy(-v3_dot(n, t), n, t));
-  *t2 = v3_cross(n, *t1);
+  p->t1 = v3_unit(v3_axpy(-v3_dot(n, t), n, t));
+  p->t2 = v3_cross(n, p->t1);
 }
 
 static inline bool before(abVec2 a, abVec2 b) { return a.x < b.x || (a.x == b.x && a.y < b.y); }
@@ -135,6 +136,24 @@ static int simplify(int n, abVec2* p, double flat) {
   return m;
 }
 
+// Takes idle corners out of a loop. Returns the number of those left, 0 if it is not convex.
+static int clean(int count, abVec2* loop) {
+  double size = 0;
+  for (int k = 0; k < count; k++) {
+    double reach = v2_dot(loop[k], loop[k]);
+    size = reach > size ? reach : size;
+  }
+  int m = simplify(count, loop, 32 * DBL_EPSILON * size);
+  if (m < 3) return 0;
+  abVec2 a = loop[m - 1], last = v2_sub(a, loop[m - 2]);
+  for (int k = 0; k < m; k++) {
+    abVec2 side = v2_sub(loop[k], a);
+    if (!(v2_cross(last, side) > 0)) return 0;
+    a = loop[k], last = side;
+  }
+  return m;
+}
+
 // Andrew's two chains. The turns are decided without a tolerance: one that pops a point because it
 // is almost in line with its neighbours would lose corners that lie beyond them. Idle corners go
 // afterwards.
@@ -164,7 +183,7 @@ int ab_hull2(int n, abVec2* p, abVec2* hull) {
 
 static void moments(abPatch* p) {
   double area = 0, mx = 0, my = 0, mxx = 0, mxy = 0, myy = 0;
-  abVec2 a = p->polygon[p->nvert - 1];
+  abVec2 a = p->nvert > 0 ? p->polygon[p->nvert - 1] : v2(0, 0);
   for (int i = 0; i < p->nvert; i++) {
     abVec2 b = p->polygon[i], sum = v2_add(a, b);
     double c = v2_cross(a, b);
@@ -194,10 +213,32 @@ static double moment_across(const abPatch* p, abVec2 c, abVec2 u) {
   return sum > 0 ? sum : 0;
 }
 
+// The slope where the polygon is narrow, on its principal axes: c is its centroid, `moment` half
+// the difference of its central moments, the mixed one, and the larger of the principal ones.
+// Returns the square of its width.
+static double slender_slope(double blur, abPatch* p, abVec2 c, abVec3 moment) {
+  double half = moment.x, xy = moment.y, big = moment.z, spread = sqrt(half * half + xy * xy);
+  // principal axis u of the larger moment: twice its angle has cosine half / spread
+  abVec2 u = v2(1, 0);
+  if (spread > 0) {
+    double a = sqrt(0.5 * (1 + fabs(half) / spread)), b = 0.5 * xy / (spread * a);
+    u = half >= 0 ? v2(a, b) : v2(fabs(b), xy >= 0 ? a : -a);
+  }
+  double small = big - 2 * spread;
+  if (small < SLENDER * big) small = moment_across(p, c, u);
+  double length = sqrt(12 * big / p->area), width = sqrt(12 * small / p->area);
+  double noise = 16 * (blur + DBL_EPSILON * length);
+  double gu = length > noise ? -p->volume * v2_dot(c, u) / big : 0;
+  double gw = width > noise ? -p->volume * v2_cross(u, c) / small : 0;
+  p->hx = gu * u.x - gw * u.y;
+  p->hy = gu * u.y + gw * u.x;
+  return width * width;
+}
+
 // Extents along the principal axes (of the rectangle with the same second moments), the kind, and
 // the affine thickness.
-static void thickness_and_kind(const abOverlap* o, abPatch* p) {
-  double narrow = NARROW * o->size;
+static void thickness_and_kind(double size, double noise, abPatch* p) {
+  double narrow = NARROW * size;
   if (!(p->area > 0)) {  // a line or a point to rounding
     double longest = 0;
     for (int i = 1; i < p->nvert; i++)
@@ -206,27 +247,24 @@ static void thickness_and_kind(const abOverlap* o, abPatch* p) {
     p->area = p->mx = p->my = p->mxx = p->mxy = p->myy = 0;
     return;
   }
-  double cx = p->mx / p->area, cy = p->my / p->area;
+  double per = 1 / p->area, cx = p->mx * per, cy = p->my * per, thick = p->volume * per;
   double xx = p->mxx - p->mx * cx, xy = p->mxy - p->mx * cy, yy = p->myy - p->my * cy;
-  double half = 0.5 * (xx - yy), spread = sqrt(half * half + xy * xy),
-         big = 0.5 * (xx + yy) + spread;
-  // principal axis u of the larger moment: twice its angle has cosine half / spread
-  double ux = 1, uy = 0;
-  if (spread > 0) {
-    double c = sqrt(0.5 * (1 + fabs(half) / spread)), d = 0.5 * xy / (spread * c);
-    ux = half >= 0 ? c : fabs(d);
-    uy = half >= 0 ? d : xy >= 0 ? c : -c;
+  double half = 0.5 * (xx - yy), spread = sqrt(half * half + xy * xy);
+  double big = 0.5 * (xx + yy) + spread, small = big - 2 * spread;
+  // squares of length and width, and of more than the rounding of the points
+  double length2 = 12 * big * per, width2 = 12 * small * per;
+  double noise2 = 512 * (noise * noise + DBL_EPSILON * DBL_EPSILON * length2);
+  if (small >= SLENDER * big && width2 > noise2) {
+    double scale = -p->volume / (xx * yy - xy * xy);
+    p->hx = scale * (yy * cx - xy * cy);
+    p->hy = scale * (xx * cy - xy * cx);
+  } else {
+    width2 = slender_slope(noise, p, v2(cx, cy), (abVec3){half, xy, big});
   }
-  double small = big - 2 * spread;
-  if (small < SLENDER * big) small = moment_across(p, v2(cx, cy), v2(ux, uy));
-  double length = sqrt(12 * big / p->area), width = sqrt(12 * small / p->area);
-  p->kind = width > narrow ? AB_PATCH_SURFACE : length > narrow ? AB_PATCH_LINE : AB_PATCH_POINT;
-  double noise = 16 * (o->noise + DBL_EPSILON * length);
-  double gu = length > noise ? -p->volume * (cx * ux + cy * uy) / big : 0;
-  double gw = width > noise ? -p->volume * (cy * ux - cx * uy) / small : 0;
-  p->hx = gu * ux - gw * uy;
-  p->hy = gu * uy + gw * ux;
-  p->h0 = p->volume / p->area - p->hx * cx - p->hy * cy;
+  p->kind = width2 > narrow * narrow    ? AB_PATCH_SURFACE
+            : length2 > narrow * narrow ? AB_PATCH_LINE
+                                        : AB_PATCH_POINT;
+  p->h0 = thick - p->hx * cx - p->hy * cy;
 }
 
 // Projects points of the overlap's frame on the plane of the patch.
@@ -260,23 +298,13 @@ static int silhouette(const abOverlap* o, const abPatch* p, abVec3 n, int* next,
   abQuat inverse = quat_conj(o->frame.q);
   abVec3 t1 = quat_rotate(inverse, p->t1), t2 = v3_cross(n, t1);
   int v = first;
-  double size = 0;
   for (int k = 0; k < count; k++) {
     if (v < 0 || (k > 0 && v == first)) return 0;
     abVec3 r = v3_sub(o->vert[v], o->centroid);
     loop[k] = v2(v3_dot(t1, r), v3_dot(t2, r));
-    double reach = v2_dot(loop[k], loop[k]);
-    size = reach > size ? reach : size;
     v = next[v];
   }
-  if (v != first) return 0;
-  int m = simplify(count, loop, 32 * DBL_EPSILON * size);
-  for (int k = 0; k < m; k++) {
-    abVec2 a = loop[k], b = loop[k + 1 < m ? k + 1 : k + 1 - m],
-           c = loop[k + 2 < m ? k + 2 : k + 2 - m];
-    if (!(v2_cross(v2_sub(b, a), v2_sub(c, b)) > 0)) return 0;
-  }
-  return m < 3 ? 0 : m;
+  return v == first ? clean(count, loop) : 0;
 }
 
 // The projected polygon into `hull` (room for 2 nvert), through the silhouette if it can be had.
@@ -289,6 +317,14 @@ static int project_polygon(const abOverlap* o, abPatch* p, abVec3 n, abVec2* poi
   return ab_hull2(o->nvert, point, hull);
 }
 
+bool ab_patch_finish(abVec2* polygon, double size, double noise, abPatch* p) {
+  p->nvert = clean(p->nvert, polygon);
+  if (p->nvert == 0) return false;
+  moments(p);
+  thickness_and_kind(size, noise, p);
+  return true;
+}
+
 abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scratch,
                        int polygon_cap, abVec2* polygon, abPatch* p) {
   *p = (abPatch){.volume = o->volume, .polygon = polygon};
@@ -298,14 +334,14 @@ abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scr
   abVec2* hull = point + o->nvert;
   p->center = pose_apply(o->frame, o->centroid);
   p->normal = hint->fixed ? *hint->fixed : ab_overlap_normal(o, hint);
-  find_tangents(p->normal, hint, &p->t1, &p->t2);
+  ab_patch_tangents(hint, p);
   abVec3 n = quat_rotate(quat_conj(o->frame.q), p->normal);
   p->nvert = project_polygon(o, p, n, point, hull);
   if (p->nvert > polygon_cap) p->nvert = polygon_cap;
   for (int i = 0; i < p->nvert; i++) polygon[i] = hull[i];
   ab_arena_release(scratch, mark);
   moments(p);
-  thickness_and_kind(o, p);
+  thickness_and_kind(o->size, o->noise, p);
   p->depth = ab_overlap_thickness(o, n, scratch);
   return p->depth >= 0 ? AB_OK : AB_ERROR_MEMORY;
 }

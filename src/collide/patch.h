@@ -21,6 +21,13 @@ typedef struct abPatchHint {
 abStatus ab_patch_make(const abOverlap* overlap, const abPatchHint* hint, abArena* scratch,
                        int polygon_cap, abVec2* polygon, abPatch* patch);
 
+// Parts of it, for patches whose overlap is known in closed form. The tangents to patch->normal;
+// and all that follows from normal, volume and polygon (nvert corners of a loop that may have
+// corners to spare): the polygon cleaned, its moments, thickness and kind. `size` and `noise` as in
+// abOverlap. False if the loop is not convex.
+void ab_patch_tangents(const abPatchHint* hint, abPatch* patch);
+bool ab_patch_finish(abVec2* polygon, double size, double noise, abPatch* patch);
+
 // The restitution normal of an overlap in contact, world, from B to A.
 abVec3 ab_overlap_normal(const abOverlap* overlap, const abPatchHint* hint);
 

@@ -200,28 +200,22 @@ static double longest_chord(const Field* f, Corner* c, double reach, double heig
   return v;
 }
 
-// Length of the chord through vertex v along n.
-static double chord(const abOverlap* o, abVec3 n, int v) {
-  double up = DBL_MAX, down = DBL_MAX;
+// Does the chord from vertex v along n, which points up (side 1) or down (-1) from it, stay in the
+// overlap for that long?
+static bool reaches(const abOverlap* o, abVec3 n, int v, double side, double length) {
   for (int i = 0; i < o->nface; i++) {
     const abOverlapFace* f = &o->face[i];
-    double c = v3_dot(f->normal, n);
-    if (fabs(c) <= STEEP) continue;
-    double t = v3_dot(f->normal, v3_sub(o->vert[f->vert], o->vert[v])) / c;
-    if (c > 0)
-      up = t < up ? t : up;
-    else
-      down = -t < down ? -t : down;
+    double c = side * v3_dot(f->normal, n);
+    if (c > STEEP && v3_dot(f->normal, v3_sub(o->vert[f->vert], o->vert[v])) < c * length)
+      return false;
   }
-  return up < DBL_MAX && down < DBL_MAX ? up + down : 0;
+  return true;
 }
 
-// The longest chord, if one of the two faces of the slab bounds it; else 0. *best is the longest
-// met.
-static double from_slab(const abOverlap* o, abVec3 n, Slab* slab, double* best) {
+// The longest chord, if one of the two faces of the slab bounds it; else 0.
+static double from_slab(const abOverlap* o, abVec3 n, Slab* slab) {
   double most[2] = {0, 0}, up = 0, down = 0;
   *slab = (Slab){0, 0, -1};
-  *best = 0;
   for (int i = 0; i < o->nface; i++) {
     double c = v3_dot(o->face[i].normal, n), seen = c * o->face[i].area;
     if (seen > most[0]) most[0] = seen, slab->top = i, up = c;
@@ -242,9 +236,8 @@ static double from_slab(const abOverlap* o, abVec3 n, Slab* slab, double* best) 
     if (t[0] + t[1] > apart) apart = t[0] + t[1], slab->vert = i;
   }
   for (int k = 0; k < 2; k++) {
-    double length = chord(o, n, far[k]);
-    if (length >= way[k] * (1 - 8 * DBL_EPSILON) - o->noise) return way[k];
-    if (length > *best) *best = length;
+    double enough = way[k] * (1 - 8 * DBL_EPSILON) - o->noise;
+    if (reaches(o, n, far[k], k ? -1 : 1, enough)) return way[k];
   }
   return 0;
 }
@@ -261,9 +254,8 @@ static double tetrahedron(const abOverlap* o, abVec3 n) {
 double ab_overlap_thickness(const abOverlap* o, abVec3 n, abArena* scratch) {
   double simple = tetrahedron(o, n);
   if (simple > 0) return simple;
-  double best;
   Slab slab;
-  simple = from_slab(o, n, &slab, &best);
+  simple = from_slab(o, n, &slab);
   if (simple > 0) return simple;
   double floor = DBL_MAX, ceiling = -DBL_MAX, reach2 = 0;
   for (int i = 0; i < o->nvert; i++) {
@@ -282,11 +274,12 @@ double ab_overlap_thickness(const abOverlap* o, abVec3 n, abArena* scratch) {
   v3_tangents(n, &t1, &t2);
   abMat3 axes = {{{t1.x, t1.y, t1.z}, {t2.x, t2.y, t2.z}, {n.x, n.y, n.z}}};
   add_faces(&f, o, &axes);
+  double best = 0;
   if (f.nupper > 0 && f.nlower > 0) {
     Corner c;
     double reach = sqrt(reach2);
     if (!start_at(&c, o, &f, &slab)) start_above(&c, reach, height);
-    best = fmax(best, longest_chord(&f, &c, reach, height));
+    best = longest_chord(&f, &c, reach, height);
   }
   ab_arena_release(scratch, mark);
   return best < height ? best : height;

@@ -378,3 +378,15 @@ bool ab_solid_touches(const abSolid* p, int face) {
   }
   return any;
 }
+
+void ab_solid_ranges(const abSolid* p, const abVec3 axis[3], double range[6]) {
+  for (int i = 0; i < 3; i++) {
+    double least = DBL_MAX, most = -DBL_MAX;
+    for (int v = 0; v < p->nvert; v++) {
+      double s = v3_dot(axis[i], p->vert[v]);
+      least = s < least ? s : least;
+      most = s > most ? s : most;
+    }
+    range[2 * i] = -least, range[2 * i + 1] = most;
+  }
+}

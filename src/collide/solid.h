@@ -63,6 +63,9 @@ bool ab_solid_make(abSolid* solid, const abPolyhedron* body, int nblade, const a
                    abArena* arena);
 // Cuts by blade[i]; its face is number body->nface + i.
 abCut ab_solid_cut(abSolid* solid, int i);
+// How far it reaches against and along three axes: range[2 i] = max -a_i . x, range[2 i + 1] = max
+// a_i . x.
+void ab_solid_ranges(const abSolid* solid, const abVec3 axis[3], double range[6]);
 // After AB_CUT_TOUCH: does all of this face lie in the plane?
 bool ab_solid_touches(const abSolid* solid, int face);
 #endif

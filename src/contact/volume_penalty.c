@@ -90,13 +90,20 @@ static double pressure_at(const Patch* p, double x, double y) {
 // --- friction
 // ---------------------------------------------------------------------------------------------------
 
+// The length of a field's vectors below which their direction is rounding: such a point stands
+// still.
+static double standstill(const Patch* p, Planar d) {
+  return 1e-12 * (hypot(d.x, d.y) + fabs(d.z) * sqrt(p->geometry->area));
+}
+
 // Wrench about the patch centre of the tractions -c q d/|d| for a field d(p) = (d.x - d.z y, d.y +
 // d.z x).
 static Planar coulomb(const Patch* p, double c, Planar d) {
   Planar sum = {0};
+  double still = standstill(p, d);
   for (int i = 0; i < p->npoint; i++) {
     double dx = d.x - d.z * p->y[i], dy = d.y + d.z * p->x[i], length = hypot(dx, dy);
-    if (!(length > 0)) continue;
+    if (!(length > still)) continue;
     double s = -c * p->w[i] * p->pressure[i] / length;
     sum.x += s * dx;
     sum.y += s * dy;
@@ -110,13 +117,14 @@ static Planar coulomb(const Patch* p, double c, Planar d) {
 static Planar coulomb_interpolated(const Patch* p, double c, Planar d) {
   const abPatch* g = p->geometry;
   Planar sum = {0};
+  double still = standstill(p, d);
   for (int t = 1; t + 1 < g->nvert; t++) {
     const int index[3] = {0, t, t + 1};
     double fx[3], fy[3], px = 0, py = 0, mx = 0, my = 0, turn = 0;
     for (int i = 0; i < 3; i++) {
       abVec2 r = g->polygon[index[i]];
       double dx = d.x - d.z * r.y, dy = d.y + d.z * r.x, length = hypot(dx, dy);
-      double s = length > 0 ? -c * pressure_at(p, r.x, r.y) / length : 0;
+      double s = length > still ? -c * pressure_at(p, r.x, r.y) / length : 0;
       fx[i] = s * dx, fy[i] = s * dy;
       px += r.x / 3, py += r.y / 3, mx += fx[i] / 3, my += fy[i] / 3;
       turn += (r.x * fy[i] - r.y * fx[i]) / 12;
@@ -167,7 +175,8 @@ static double load_factor(const abPatch* g, Planar load, Planar limit) {
   double scale = gyration2 > 0 ? 1 / gyration2 : 0;
   double along = load.x * limit.x + load.y * limit.y + scale * a * b;
   double length2 = limit.x * limit.x + limit.y * limit.y + scale * b * b;
-  return length2 > 0 ? along / length2 : INFINITY;
+  if (length2 > 0) return along / length2;
+  return load.x == 0 && load.y == 0 && a == 0 ? 0 : INFINITY;  // nothing is asked: it holds
 }
 
 // The friction wrench of this step; the memory moves on.

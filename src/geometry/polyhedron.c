@@ -1,4 +1,4 @@
-// Polyhedra in one block: struct, vertices, planes, skin, vertices in lanes, edges, face
+// Polyhedra in one block: struct, vertices, planes, skin, vertices by four, edges, face
 // starts, loops, half-edges, one half-edge of each vertex and each face, and the edges in short.
 //
 // A face's plane has Newell's normal, sum over the loop of (a - c) x (b - c) for consecutive
@@ -25,7 +25,7 @@ typedef struct HalfEdge {
 
 static size_t bytes_of(int nvert, int nface, int nloop) {
   return sizeof(abPolyhedron) + (size_t)nvert * sizeof(abVec3) + (size_t)nface * sizeof(abPlane) +
-         sizeof(abSkin) + AB_LANES * (size_t)(nvert + AB_LANES - 1) * sizeof(double) +
+         sizeof(abSkin) + 4 * (size_t)(nvert + 1) * sizeof(double) +
          (size_t)(nloop / 2) * (sizeof(int[4]) + sizeof(abLink)) + (size_t)nloop * sizeof(abHalf) +
          (size_t)(nface + 1 + nloop + nvert + nface) * sizeof(int);
 }
@@ -37,7 +37,7 @@ static void point_into(abPolyhedron* p) {
   at += (size_t)p->nvert * sizeof(abVec3);
   p->plane = (const abPlane*)(void*)at;
   at += (size_t)p->nface * sizeof(abPlane) + sizeof(abSkin);
-  at += AB_LANES * (size_t)ab_polyhedron_places(p) * sizeof(double);
+  at += 4 * (size_t)ab_polyhedron_places(p) * sizeof(double);
   p->edge = (const int(*)[4])(void*)at;
   at += (size_t)p->nedge * sizeof(int[4]);
   p->face_start = (const int*)(void*)at;
@@ -156,11 +156,11 @@ static void fill_skin(abPolyhedron* p) {
               !memcmp(p->loop, BOX_LOOP, sizeof BOX_LOOP);
   skin->brick = skin->box && is_brick(p);
   int n = ab_polyhedron_places(p);
-  double* lane = (double*)(void*)ab_polyhedron_lanes(p);
+  double* point = (double*)(void*)ab_polyhedron_points(p);
   for (int i = 0; i < n; i++) {
     abVec3 v = i < p->nvert ? v3_sub(p->vert[i], p->centroid) : v3(NAN, NAN, NAN);
-    double lanes[AB_LANES] = {v.x, v.y, v.z, i < p->nvert ? 1 : NAN};
-    memcpy(lane + AB_LANES * i, lanes, sizeof lanes);
+    double four[4] = {v.x, v.y, v.z, i < p->nvert ? 1 : NAN};
+    memcpy(point + 4 * i, four, sizeof four);
   }
 }
 

@@ -9,8 +9,6 @@
 #include <abut/model.h>
 #include <stdint.h>
 
-#include "base/wide.h"
-
 // The surface as half-edges: each edge is run through once on either side. Half-edge h of edge h /
 // 2 (h even: as the edge is listed) leaves vertex `from` with face `left` on its left, where `next`
 // follows; h ^ 1 is the same edge the other way.
@@ -18,8 +16,8 @@ typedef struct abHalf {
   int from, next, left;
 } abHalf;
 
-// An edge in one word, from the lowest byte: its vertices, and the faces on its left and right. Only
-// of polyhedra whose numbers fit.
+// An edge in one word, from the lowest byte: its vertices, and the faces on its left and right.
+// Only of polyhedra whose numbers fit.
 typedef uint32_t abLink;
 static inline abLink ab_link(int from, int to, int left, int right) {
   return (abLink)from | (abLink)to << 8 | (abLink)left << 16 | (abLink)right << 24;
@@ -84,12 +82,10 @@ static inline const int* ab_polyhedron_face_half(const abPolyhedron* p) {
 static inline const abLink* ab_polyhedron_link(const abPolyhedron* p) {
   return (const abLink*)(const void*)(ab_polyhedron_face_half(p) + p->nface);
 }
-// The vertices from the centroid as x, y, z, 1, in as many places as AB_LANES divides; the last are
-// not numbers.
-static inline int ab_polyhedron_places(const abPolyhedron* p) {
-  return (p->nvert + AB_LANES - 1) / AB_LANES * AB_LANES;
-}
-static inline const double* ab_polyhedron_lanes(const abPolyhedron* p) {
+// The vertices from the centroid as x, y, z, 1, in an even number of places; the last may be no
+// number.
+static inline int ab_polyhedron_places(const abPolyhedron* p) { return (p->nvert + 1) & ~1; }
+static inline const double* ab_polyhedron_points(const abPolyhedron* p) {
   return (const double*)(const void*)(ab_polyhedron_skin(p) + 1);
 }
 
