@@ -17,10 +17,10 @@
 // The paper hands this to a general complementarity solver. Here the smallest features that touch
 // (vertex, edge, face; line, rim, disc) are the modes: each is a smooth system of at most 12
 // unknowns for one body on a fixed one, solved by Newton (ecp_newton.c) and accepted when all its
-// inequalities hold (ecp_check.c); the search among modes is ecp_search.c, many bodies together
-// are ecp_island.c and ecp_many.c, what those cannot solve ecp_pivot.c and ecp_continue.c. Bodies
-// that would not touch anything in free motion are settled first: their friction would be undefined
-// (p_n = 0), and the paper's equations are vacuous there.
+// inequalities hold (ecp_check.c); the search among modes is ecp_search.c, several bodies together
+// are ecp_island.c and ecp_many.c, what those cannot solve ecp_pivot.c and ecp_continue.c; many
+// contacts at once are ecp_joint.c. Bodies that would not touch anything in free motion are settled
+// first: their friction would be undefined (p_n = 0), and the paper's equations are vacuous there.
 //
 // Departures: (1) their multiplier l_k1 is always zero at contact, where it should single out a
 // facet; the separating plane needs no such index. (2) sigma is not an unknown. (3) gyro = 1

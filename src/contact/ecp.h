@@ -119,15 +119,19 @@ typedef struct abEcpSystem {
   int nbody, ncontact, n;
   abEcpBody** body;
   abEcpContact** contact;
-  bool exact_momentum;           // variant D
-  double *F, *J, *step, *trial;  // n, n*n, n, n
-  int* pivot;                    // 4 n
-  double proximal;               // see hold_back in ecp_newton.c
-  bool lenient;                  // see ab_ecp_plausible
-  double speed;                  // change of velocity that the residual is compared with
-  int iterations;                // Newton iterations so far, over all modes tried
-  double work, work_limit;       // the same since the last attempt began, large systems as many
-  int modes;                     // modes tried so far
+  bool exact_momentum;                  // variant D
+  bool condensed;                       // see ecp_condense.c
+  double *F, *J, *step, *trial, *copy;  // n, n*n or of the bodies alone, n, n
+  struct abEcpBlock* block;             // of large systems, else unused
+  double* diagonal;                     // the same: 36 a body
+  int* pivot;                           // 4 n
+  double proximal;                      // see hold_back in ecp_newton.c
+  bool lenient;                         // see ab_ecp_plausible
+  double residual;                      // of the last assembly
+  double speed;                         // change of velocity that the residual is compared with
+  int iterations;                       // Newton iterations so far, over all modes tried
+  double work, work_limit;  // the same since the last attempt began, large systems as many
+  int modes;                // modes tried so far
 } abEcpSystem;
 
 // --- ecp_body.c
@@ -186,14 +190,44 @@ void ab_ecp_levers(const abEcpContact* c, const abEcpKinematics* k, int n, const
 // The equivalent contact point: where the line of action of the impulse meets the contact plane.
 abVec3 ab_ecp_point(const abEcpContact* c, const abEcpKinematics* k);
 
-// --- ecp_newton.c
-typedef enum abEcpNewton { AB_ECP_SOLVED, AB_ECP_STALLED, AB_ECP_SINGULAR } abEcpNewton;
-void ab_ecp_layout(abEcpSystem* s);  // slots and offsets
-abEcpNewton ab_ecp_newton(abEcpSystem* s, int max_iterations, bool damped);
+// --- ecp_rows.c
+// Where a contact's equations go: into J (n columns, by rows) and F, at these first rows and
+// columns of its two bodies and of its own unknowns.
+typedef struct abEcpRows {
+  int n, body[2], own;
+  double *F, *J;
+} abEcpRows;
+void ab_ecp_body_rows(const abEcpSystem* s, const abEcpBody* b, double* F, double* J, int n);
+void ab_ecp_contact_rows(const abEcpSystem* s, abEcpContact* c, const abEcpRows* at);
+void ab_ecp_hold_back(const abEcpSystem* s, const abEcpContact* c, const abEcpRows* at);
 double ab_ecp_reduced_mass(const abEcpContact* c);
 abVec3 ab_ecp_impulse(const abEcpContact* c, const abEcpKinematics* k);
 // Velocity of body 1's matter past body 2's that friction opposes.
 abVec3 ab_ecp_slip(const abEcpContact* c, const abEcpLevers* lever);
+
+// --- ecp_condense.c
+// The same step for large systems, condensed to the bodies. Blocks hold the equations of one
+// contact: rows and columns of its two bodies, then its own.
+enum { AB_ECP_OWN = 12, AB_ECP_BLOCK = 18 };
+enum { AB_ECP_DENSE = 60 };  // unknowns, up to which elimination costs less than the rest
+typedef struct abEcpBlock {
+  double F[AB_ECP_BLOCK], J[AB_ECP_BLOCK * AB_ECP_BLOCK];
+  double D[6][6], C[6][AB_ECP_OWN];  // inverse of its own part; that times the part of the bodies
+} abEcpBlock;
+void ab_ecp_condensed_rows(abEcpSystem* s);  // fills F, J (of the bodies) and the blocks
+// The last digits of momentum: velocities become what the impulses make of them. (Turns do not:
+// towers would rock on their rounding errors.)
+void ab_ecp_condensed_settle(abEcpSystem* s);
+void ab_ecp_condensed_step(abEcpSystem* s);  // solves for the step, destroying them
+
+// --- ecp_newton.c
+typedef enum abEcpNewton { AB_ECP_SOLVED, AB_ECP_STALLED, AB_ECP_SINGULAR } abEcpNewton;
+void ab_ecp_layout(abEcpSystem* s);  // slots and offsets
+abEcpNewton ab_ecp_newton(abEcpSystem* s, int max_iterations, bool damped);
+// A x = b by Gaussian elimination, both destroyed; work: 4 n + 1 integers. Returns the rank.
+int ab_ecp_eliminate(int n, double* A, double* b, int* work, double* x);
+// The same for another b, with the A and work that ab_ecp_eliminate left.
+void ab_ecp_substitute(int n, const double* A, double* b, const int* work, double* x);
 
 // --- ecp_check.c
 typedef struct abEcpVerdict {

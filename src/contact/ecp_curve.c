@@ -67,6 +67,17 @@ bool ab_ecp_set_curved(abEcpContact* c) {
   return c->npar == 2 || round;
 }
 
+// Whether a normal points from body 2 to body 1: edges by what separates the bodies more, others by
+// the bodies' own centres.
+static bool points_to_body_1(const abEcpContact* c, abVec3 n) {
+  const abEcpShape *s0 = &c->shape[0], *s1 = &c->shape[1];
+  if (ab_ecp_is_polyhedron(s0->shape) && ab_ecp_is_polyhedron(s1->shape))
+    return ab_ecp_separation(c, n) >= ab_ecp_separation(c, v3_neg(n));
+  abVec3 inside0 = v3_add(c->body[0]->x, m3_apply(&c->body[0]->R, s0->off));
+  abVec3 inside1 = v3_add(c->body[1]->x, m3_apply(&c->body[1]->R, s1->off));
+  return v3_dot(n, v3_sub(inside0, inside1)) >= 0;
+}
+
 bool ab_ecp_orient(abEcpContact* c) {
   if (c->ref >= 0) return true;
   if (c->rounded) return ab_ecp_round_orient(c);
@@ -81,10 +92,7 @@ bool ab_ecp_orient(abEcpContact* c) {
     n = v3_cross(q0.along, q1.along);
     // Nearly parallel edges leave the normal to chance; they meet in a mode with a plane instead.
     if (v3_norm2(n) < 1e-8) return false;
-    // From the inside of body 2 to the inside of body 1: the bodies' own centres decide.
-    abVec3 inside0 = v3_add(b0->x, m3_apply(&b0->R, c->shape[0].off));
-    abVec3 inside1 = v3_add(b1->x, m3_apply(&b1->R, c->shape[1].off));
-    c->sign = v3_dot(n, v3_sub(inside0, inside1)) < 0 ? -1 : 1;
+    c->sign = points_to_body_1(c, n) ? 1 : -1;
     n = v3_scale(c->sign, n);
   }
   v3_tangents(v3_unit(n), &c->t_ref, &o);

@@ -2,6 +2,7 @@
 #include "contact/ecp_island.h"
 
 #include "base/arena.h"
+#include "contact/ecp_manifold.h"
 
 static int find_root(int* parent, int i) {
   while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -30,12 +31,17 @@ static bool take_system(abArena* arena, const abEcpIsland* island, abEcpSystem* 
   size_t n = (size_t)(6 * island->nbody + 6 * island->ncontact);
   s->body = AB_TAKE(arena, abEcpBody*, island->nbody + 1);
   s->contact = AB_TAKE(arena, abEcpContact*, island->ncontact + 1);
-  s->F = AB_TAKE(arena, double, 3 * n + n * n + 1);
-  s->pivot = AB_TAKE(arena, int, 4 * n + 1);
-  if (!s->body || !s->contact || !s->F || !s->pivot) return false;
+  size_t dense = n < AB_ECP_DENSE ? n : AB_ECP_DENSE, condensed = 6 * (size_t)island->nbody;
+  size_t square = dense > condensed ? dense * dense : condensed * condensed;
+  s->F = AB_TAKE(arena, double, 4 * n + square + 36 * (size_t)island->nbody + 1);
+  s->block = AB_TAKE(arena, abEcpBlock, n > AB_ECP_DENSE ? island->ncontact : 1);
+  s->pivot = AB_TAKE(arena, int, 4 * n + 2);
+  if (!s->body || !s->contact || !s->F || !s->pivot || !s->block) return false;
   s->step = s->F + n;
   s->trial = s->step + n;
-  s->J = s->trial + n;
+  s->copy = s->trial + n;
+  s->diagonal = s->copy + n;
+  s->J = s->diagonal + 36 * (size_t)island->nbody;
   return true;
 }
 
@@ -63,7 +69,9 @@ static bool solve_root(const abContactProblem* p, int root, int* parent, int nto
   if (!(radius > 0) || !isfinite(radius)) radius = p->length > 0 ? p->length : 1;
   island.body = AB_TAKE(p->scratch, abEcpBody, (1 + AB_ECP_LEVELS) * island.nbody);
   island.contact = AB_TAKE(p->scratch, abEcpContact, (1 + AB_ECP_LEVELS) * island.ncontact + 1);
-  if (!island.body || !island.contact || !take_system(p->scratch, &island, &island.system))
+  island.manifold = AB_TAKE(p->scratch, abEcpManifold, island.ncontact);
+  if (!island.body || !island.contact || !island.manifold ||
+      !take_system(p->scratch, &island, &island.system))
     return false;
   island.system.exact_momentum = report->exact_momentum;
   ab_ecp_units(&island, root, radius);

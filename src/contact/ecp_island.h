@@ -33,7 +33,14 @@ bool ab_ecp_islands(const abContactProblem* p, int ntouch, const abEcpTouch* tou
                     abContactSolution* out, abEcpReport* report);
 
 // Copies of an island's state: who uses them.
-enum { AB_ECP_BEST, AB_ECP_SAVED, AB_ECP_STAGE, AB_ECP_PIVOT, AB_ECP_LEVELS = AB_ECP_PIVOT + 4 };
+enum {
+  AB_ECP_BEST,
+  AB_ECP_SAVED,
+  AB_ECP_STAGE,
+  AB_ECP_JOINT,
+  AB_ECP_PIVOT,
+  AB_ECP_LEVELS = AB_ECP_PIVOT + 4
+};
 
 // Bodies and contacts of one island with what is needed to go back to SI units.
 typedef struct abEcpIsland {
@@ -45,6 +52,7 @@ typedef struct abEcpIsland {
   abVec3 origin;
   double length, mass;  // units; time: problem->h
   abEcpSystem system;
+  struct abEcpManifold* manifold;  // room for one a contact
 } abEcpIsland;
 
 // --- ecp_units.c
@@ -70,6 +78,7 @@ bool ab_ecp_solve_single(abEcpIsland* island, abEcpContact* c, const abEcpMode* 
 void ab_ecp_save(abEcpIsland* island, int level);
 void ab_ecp_restore(abEcpIsland* island, int level);
 void ab_ecp_free_motion(abEcpIsland* island);
+void ab_ecp_start_poses(abEcpIsland* island);  // no motion at all
 // One Newton system for the island at the present modes; together: and every inequality holds.
 abEcpNewton ab_ecp_newton_island(abEcpIsland* island, bool damped);
 bool ab_ecp_together(abEcpIsland* island, bool damped);
@@ -78,12 +87,22 @@ bool ab_ecp_exhausted(const abEcpIsland* island);
 bool ab_ecp_solve_several(abEcpIsland* island);  // sweeps and joint Newton
 bool ab_ecp_solve_cold(abEcpIsland* island);     // from the free motion
 
+void ab_ecp_all_bodies(abEcpIsland* island);
+
+// --- ecp_joint.c
+bool ab_ecp_correct_modes(
+    abEcpIsland* island);  // near a solution: Newton, changes of mode, Newton ...
+bool ab_ecp_solve_jointly(abEcpIsland* island);  // all active contacts, modes included
+
 // --- ecp_pivot.c
 // Newton with the branches of the friction laws held in turn, where it runs in circles between
 // them.
 bool ab_ecp_newton_branches(abEcpIsland* island);
 // solved: the present state solves the equations; else it is a start near a solution.
 bool ab_ecp_pivot(abEcpIsland* island, bool solved, bool thorough);
+
+// --- ecp_enumerate.c
+bool ab_ecp_enumerate(abEcpIsland* island);
 
 // --- ecp_continue.c
 bool ab_ecp_solve_by_continuation(abEcpIsland* island);

@@ -3,39 +3,47 @@
 // Which contacts bear is found first with the motion free of contact: those that would overlap are
 // active. One active contact is the plain search (ecp_search.c). Several are coupled through their
 // bodies:
-//   1 all with the modes and impulses of the last step, one Newton system for the island;
-//   2 else block Gauss-Seidel: each contact in turn is solved exactly with the impulses of the
-//     others held fixed, which finds modes and good impulses but converges only linearly (a stack
-//     of N needs some N^2 sweeps, and 1e-5 is as far as it gets in reasonable time);
+//   1 all with the modes and impulses of the last step, one Newton system for the island: at rest
+//     this does all, a stack of ten costs one iteration a step;
+// else, up to 8 contacts,
+//   2 block Gauss-Seidel: each contact in turn is solved exactly with the impulses of the others
+//     held fixed, which finds modes and good impulses but converges only linearly (a stack of N
+//     needs some N^2 sweeps, and 1e-5 is as far as it gets in reasonable time);
 //   3 after every few sweeps the Newton system of the whole island with the modes found, which
-//     ends at rounding level: the residual reported is that of the full problem.
-// Both are needed: Newton alone does not find modes, sweeps alone do not reach 1e-9. At rest step 1
-// does all: a stack of ten costs one Newton iteration a step. After each solution contacts left out
-// are tested for overlap and taken in, and those that pull are let go. Where contacts share a load
-// that statics does not divide, their impulses are one choice of many (near the last one); the
-// motion is what is unique. What is not solved so is followed from a shorter step (ecp_continue.c),
-// with changes of mode at the joint solution (ecp_pivot.c). The Newton system is dense with an
-// envelope: made for islands of up to some tens of contacts; beyond that it is right but slow.
+//     ends at rounding level: the residual reported is that of the full problem;
+//   4 what is not solved so is followed from a shorter step (ecp_continue.c), with changes of mode
+//     at the joint solution (ecp_pivot.c);
+// and where more contacts bear
+//   5 all at once, modes included (ecp_joint.c); up to 24 contacts 2 to 4 follow where that fails.
+// Small islands try 5 after 4, and four contacts or fewer all combinations of their modes
+// (ecp_enumerate.c).
+// After each solution contacts left out are tested for overlap and taken in, and those that pull
+// are let go. Where contacts share a load that statics does not divide, their impulses are one
+// choice of many (near the last one); the motion is what is unique. The cost of a step that is not
+// solved is bounded by a budget (MOST); its best iterate is used and its residual reported.
 #include <string.h>
 
 #include "contact/ecp_island.h"
 
 // An attempt at an island is given up after so many small Newton iterations a contact, or what
-// costs as much: some milliseconds a contact.
-enum { BUDGET = 1000 };
+// costs as much: some milliseconds a contact, and some 0.2 s in all.
+enum { BUDGET = 1000, MOST = 30000 };
 enum { ROUNDS = 40, SWEEPS = 6 };
+// Contacts from which on an island is solved at once (ecp_joint.c); up to which it is swept as
+// well.
+enum { LARGE = 8, LARGEST = 24 };
 
 void ab_ecp_new_budget(abEcpIsland* island, double share) {
   island->system.work = 0;
   double n = island->ncontact;  // sweeps needed grow with the island, too
-  island->system.work_limit = share * BUDGET * (10 + n) * (1 + n / 20);
+  island->system.work_limit = share * fmin(MOST, BUDGET * (10 + n) * (1 + n / 20));
 }
 
 bool ab_ecp_exhausted(const abEcpIsland* island) {
   return island->system.work > island->system.work_limit;
 }
 
-static void all_bodies(abEcpIsland* island) {
+void ab_ecp_all_bodies(abEcpIsland* island) {
   abEcpSystem* s = &island->system;
   s->nbody = island->nbody;
   for (int i = 0; i < island->nbody; i++) s->body[i] = &island->body[i];
@@ -132,14 +140,14 @@ static void sweep(abEcpIsland* island) {
 
 static abEcpVerdict whole_verdict(abEcpIsland* island) {
   clear_external(island);
-  all_bodies(island);
+  ab_ecp_all_bodies(island);
   active_contacts(island);
   return ab_ecp_check(&island->system);
 }
 
 abEcpNewton ab_ecp_newton_island(abEcpIsland* island, bool damped) {
   clear_external(island);
-  all_bodies(island);
+  ab_ecp_all_bodies(island);
   active_contacts(island);
   abEcpSystem* s = &island->system;
   ab_ecp_layout(s);
@@ -237,7 +245,7 @@ static int find_active(abEcpIsland* island) {
 }
 
 // Modes and impulses of the last step, of the contacts that bore then and those that overlap now.
-static bool solve_warm(abEcpIsland* island) {
+static bool solve_warm(abEcpIsland* island, bool large) {
   for (int i = 0; i < island->ncontact; i++) {
     abEcpContact* c = &island->contact[i];
     if (c->active && !c->recalled) return false;
@@ -249,6 +257,7 @@ static bool solve_warm(abEcpIsland* island) {
     abEcpMode last = c->mode;
     return ab_ecp_solve_single(island, c, &last) && ab_ecp_take_in_overlapping(island) == 0;
   }
+  if (large) return ab_ecp_correct_modes(island);
   return ab_ecp_together(island, false) && ab_ecp_take_in_overlapping(island) == 0;
 }
 
@@ -259,6 +268,38 @@ static void take_in_near(abEcpIsland* island) {
   for (int i = 0; i < island->nbody; i++)
     fall = fmax(fall, v3_norm(island->body[i].f) / island->body[i].m);
   take_in_nearer(island, 2 * fall);
+}
+
+static bool solve_all_at_once(abEcpIsland* island) {
+  for (int i = 0; i < island->nbody; i++) {
+    abEcpBody* b = &island->body[i];
+    b->v = b->v0, b->w = b->w0;
+    ab_ecp_body_end(b, island->system.exact_momentum);
+  }
+  for (int round = 0; round < 4; round++) {
+    if (ab_ecp_solve_jointly(island)) return true;
+    if (ab_ecp_take_in_overlapping(island) == 0) return false;
+  }
+  return false;
+}
+
+void ab_ecp_start_poses(abEcpIsland* island) {
+  for (int i = 0; i < island->nbody; i++) {
+    island->body[i].v = island->body[i].w = v3_zero();
+    ab_ecp_body_end(&island->body[i], island->system.exact_momentum);
+  }
+}
+
+static bool from_last_step(abEcpIsland* island) {
+  ab_ecp_start_poses(island);
+  for (int i = 0; i < island->ncontact; i++) {
+    abEcpMode mode;
+    island->contact[i].active = ab_ecp_recall(island, &island->contact[i], &mode);
+  }
+  ab_ecp_free_motion(island);
+  ab_ecp_take_in_overlapping(island);
+  take_in_near(island);
+  return solve_all_at_once(island);
 }
 
 bool ab_ecp_solve_cold(abEcpIsland* island) {
@@ -280,10 +321,7 @@ bool ab_ecp_solve_cold(abEcpIsland* island) {
 
 // After a step that was not solved.
 static bool overlapping_start(abEcpIsland* island) {
-  for (int i = 0; i < island->nbody; i++) {
-    island->body[i].v = island->body[i].w = v3_zero();
-    ab_ecp_body_end(&island->body[i], island->system.exact_momentum);
-  }
+  ab_ecp_start_poses(island);
   for (int i = 0; i < island->ncontact; i++)
     if (ab_ecp_gap(&island->contact[i]) < -1e-9) return true;  // what a solved step may leave
   return false;
@@ -301,6 +339,27 @@ static bool solve_at_length(abEcpIsland* island) {
     solved = ab_ecp_solve_by_continuation(island);
   }
   if (!solved) ab_ecp_restore(island, AB_ECP_BEST);
+  return solved;
+}
+
+static bool solve_small(abEcpIsland* island) {
+  if (ab_ecp_solve_cold(island) || solve_at_length(island)) return true;
+  ab_ecp_save(island, AB_ECP_BEST);
+  ab_ecp_new_budget(island, 1);
+  if (from_last_step(island)) return true;
+  ab_ecp_new_budget(island, 1);
+  if (ab_ecp_enumerate(island)) return true;
+  ab_ecp_restore(island, AB_ECP_BEST);
+  return false;
+}
+
+static bool solve_large(abEcpIsland* island, int size) {
+  if (from_last_step(island)) return true;
+  if (size > LARGEST) return false;
+  ab_ecp_save(island, AB_ECP_JOINT);
+  ab_ecp_new_budget(island, 1);
+  bool solved = ab_ecp_solve_cold(island) || solve_at_length(island);
+  if (!solved) ab_ecp_restore(island, AB_ECP_JOINT);
   return solved;
 }
 
@@ -333,8 +392,12 @@ bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
   }
   ab_ecp_free_motion(island);
   if (find_active(island) == 0) return true;
+  int size = 0;
+  for (int i = 0; i < island->ncontact; i++)
+    size += island->contact[i].active || island->contact[i].recalled;
   ab_ecp_new_budget(island, 1);
-  bool solved = solve_warm(island) || ab_ecp_solve_cold(island) || solve_at_length(island);
+  bool solved = solve_warm(island, size > LARGE) ||
+                (size > LARGE ? solve_large(island, size) : solve_small(island));
   abEcpVerdict verdict = whole_verdict(island);
   double residual = fmax(verdict.residual, verdict.violated);
   if (!isfinite(residual)) residual = 1;
