@@ -32,7 +32,8 @@ static const CliCommand command = {
     "  energy        change of the total energy, and the largest gain above the start\n"
     "  chatter       floor force after settling: standard deviation / mean, and the part of the\n"
     "                steps in which it is zero\n"
-    "  drift         largest displacement of a centre of mass after settling\n\n"
+    "  drift         largest displacement of a centre of mass after settling\n"
+    "  asleep        bodies asleep at the end (with --sleep)\n\n"
     "--set applies to the models that have the parameter; one that none has is an error.\n\n"
     "Example:\n"
     "  abut compare scenes/stack10.xml --contact patch,volume-pgs,point-pgs --time 4\n",
@@ -46,6 +47,7 @@ typedef struct Result {
   double energy0, energy1, gain;
   double force_mean, chatter, zero;  // of the floor force after settling
   double drift;
+  int asleep;
   bool broken;
 } Result;
 
@@ -123,6 +125,7 @@ static void run_one(const abModel* model, abData* data, const Plan* plan, Result
     progress_show(plan->progress, plan->from + done * (plan->to - plan->from));
   }
   free(rest);
+  r->asleep = data->stat.nasleep;
   r->step_us = r->steps ? 1e6 * spent / (double)r->steps : NAN;
   r->force_mean = force.mean;
   double deviation = force.n ? sqrt(force.m2 / (double)force.n) : NAN;
@@ -144,17 +147,19 @@ static json_t* result_json(const Result* r) {
   json_object_set_new(j, "chatter", cli_json_number(r->chatter));
   json_object_set_new(j, "zero_fraction", cli_json_number(r->zero));
   json_object_set_new(j, "drift", cli_json_number(r->drift));
+  json_object_set_new(j, "asleep", json_integer(r->asleep));
   json_object_set_new(j, "broken", json_boolean(r->broken));
   return j;
 }
 
-static void print_results(int n, const Result* result) {
+static void print_results(int n, const Result* result, bool sleep) {
   static const char* const heading[] = {
       "contact", ">us/step",     ">residual", ">unconv.", ">penetration", ">energy change",
-      ">gain",   ">floor force", ">chatter",  ">zero",    ">drift"};
-  static const char* const unit[] = {"", "", "", "", "[m]", "[J]", "[J]", "[N]", "", "", "[m]"};
-  CliTable t = cli_table(11, heading);
-  for (int i = 0; i < 11; i++) cli_cell(&t, "%s", unit[i]);
+      ">gain",   ">floor force", ">chatter",  ">zero",    ">drift",       ">asleep"};
+  static const char* const unit[] = {"", "", "", "", "[m]", "[J]", "[J]", "[N]", "", "", "[m]", ""};
+  int ncolumn = sleep ? 12 : 11;
+  CliTable t = cli_table(ncolumn, heading);
+  for (int i = 0; i < ncolumn; i++) cli_cell(&t, "%s", unit[i]);
   for (int i = 0; i < n; i++) {
     const Result* r = &result[i];
     cli_cell(&t, "%s%s", r->contact, r->broken ? " (broke down)" : "");
@@ -168,6 +173,7 @@ static void print_results(int n, const Result* result) {
     cli_cell(&t, isnan(r->chatter) ? "-" : "%.1e", r->chatter);
     cli_cell(&t, isnan(r->zero) ? "-" : "%.1f %%", 100 * r->zero);
     cli_cell(&t, "%.1e", r->drift);
+    if (sleep) cli_cell(&t, "%d", r->asleep);
   }
   cli_table_print(&t, "");
 }
@@ -242,7 +248,7 @@ static int compare_all(const abModel* model, const CliArgs* args, int n, char na
     for (int i = 0; i < n; i++) json_array_append_new(list, result_json(&result[i]));
     cli_json_print(list);
   } else {
-    print_results(n, result);
+    print_results(n, result, cli_has(args, "--sleep"));
   }
   return broken ? CLI_BROKEN : CLI_DONE;
 }

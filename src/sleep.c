@@ -31,7 +31,7 @@
 //
 // Asleep, velocities are exactly zero and coordinates do not change by a bit. Candidate pairs
 // without an awake body are left out before the narrow phase. What the contact model remembers of
-// the island's pairs, and their contacts as last reported, are in the store here; contacts are
+// the island's pairs, and their contacts as last reported, are kept in sleep_store.c; contacts are
 // handed out with those of the others in every step.
 //
 // Waking is exact: when the narrow phase finds a pair of an awake body and a sleeping one, the
@@ -44,27 +44,25 @@
 // All of it runs in one thread, in the order of movers and keys.
 #include "sleep.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "base/memory.h"
-#include "collide/collide.h"
 #include "contact/island.h"
 #include "dynamics/kinematics.h"
 #include "dynamics/trees.h"
 #include "geometry/support.h"
 #include "math/spatial.h"
+#include "sleep_store.h"
 
 // See above. The noise of drifts is larger, but not each time.
 static const double GROWTH = 1.1;
 // Drifts below this many roundings of the coordinates say nothing.
 static const double ROUNDING = 8 * DBL_EPSILON;
 enum { NSPELL = 3 };
-// Address space for the store.
-static const size_t STORE_RESERVE = (size_t)4 << 30;
 
 // One body in the present spell, and in the last three whole ones.
 typedef struct Place {
@@ -82,22 +80,6 @@ typedef struct Watch {
   int nspell;     // whole ones at rest, up to NSPELL
   int group;      // while asleep: the first mover of its island
 } Watch;
-
-// A pair that sleeps.
-typedef struct Kept {
-  int group;
-  int contact;  // -1: it is none
-  abTrace trace;
-} Kept;
-
-typedef struct Store {
-  abArena arena;
-  int npair, ncontact;
-  Kept* pair;          // sorted by key
-  size_t nbyte;        // that the model remembers of a pair
-  char* bytes;         // of each of them
-  abContact* contact;  // in the same order
-} Store;
 
 // What, if it changes, concerns all.
 typedef struct Settings {
@@ -117,8 +99,7 @@ typedef struct abSleep {
   double* q;     // of those asleep
   double* ctrl;  // as last seen
   Settings settings;
-  Store store[2];  // take turns: the last one stays readable while the next one is made
-  int now;
+  abSleepStore* store;
   int ncandidate;  // of the broad phase
   const int (*candidate)[2];
 } abSleep;
@@ -156,14 +137,12 @@ abStatus ab_sleep_create(const abModel* model, struct abSleep** out, const bool*
     s->place[b].radius = body_radius(model, b);
     s->watch[m].radius = fmax(s->watch[m].radius, s->place[b].radius);
   }
-  for (int i = 0; i < 2; i++)
-    if (ab_arena_init(&s->store[i].arena, STORE_RESERVE) != AB_OK) return AB_ERROR_MEMORY;
-  return AB_OK;
+  return ab_sleep_store_create(&s->store);
 }
 
 void ab_sleep_free(struct abSleep* s) {
   if (!s) return;
-  for (int i = 0; i < 2; i++) ab_arena_free(&s->store[i].arena);
+  ab_sleep_store_free(s->store);
   void* array[] = {s->asleep, s->place, s->watch, s->q, s->ctrl};
   for (int i = 0; i < 5; i++) ab_free(array[i]);
   ab_free(s);
@@ -174,7 +153,7 @@ static void restart(abSleep* s, int m) { s->watch[m].step = s->watch[m].nspell =
 void ab_sleep_forget(struct abSleep* s) {
   for (int b = 0; b < s->model->nbody; b++) s->asleep[b] = false;
   for (int m = 0; m < s->model->nmover; m++) restart(s, m);
-  for (int i = 0; i < 2; i++) s->store[i].npair = s->store[i].ncontact = 0;
+  ab_sleep_store_clear(s->store);
   s->nmover_asleep = s->nbody_asleep = 0;
   s->woken = false;
 }
@@ -208,117 +187,16 @@ static void disturb(abSleep* s, int m) {
 
 void ab_data_wake(abData* data, int body) {
   abSleep* s = data->sleeper;
+  assert(body < s->model->nbody);
   if (body >= 0) disturb(s, s->model->body[body].mover);
   for (int m = 0; m < s->model->nmover && body < 0; m++) disturb(s, m);
-}
-
-// --- the store
-
-// The key of entry i of the table of the last step.
-static uint64_t last_key(const abMemory* memory, int i) {
-  abMemory turned = *memory;
-  turned.last = 1 - memory->last;
-  return ab_memory_next(&turned, i)->key;
-}
-
-// Puts what is remembered of the woken pairs back into the table of the last step, where those that
-// have just fallen asleep may still be.
-static abStatus give_back_memory(const abSleep* s, abData* data) {
-  const Store* store = &s->store[s->now];
-  abMemory* memory = data->memory;
-  int nlast = memory->n[memory->last], n = 0;
-  uint64_t* key = AB_TAKE(data->scratch, uint64_t, nlast + store->npair);
-  int* from = AB_TAKE(data->scratch, int, nlast + store->npair);  // entry of the store, -1: none
-  if (!key || !from) return AB_ERROR_MEMORY;
-  for (int i = 0, k = 0; i < nlast || k < store->npair;) {
-    uint64_t a = i < nlast ? last_key(memory, i) : UINT64_MAX;
-    uint64_t b = k < store->npair ? store->pair[k].trace.key : UINT64_MAX;
-    bool asleep = k < store->npair && mover_sleeps(s, store->pair[k].group);
-    if (!asleep) {
-      key[n] = a < b ? a : b;
-      from[n++] = b <= a ? k : -1;
-    }
-    i += a <= b && !asleep;
-    k += b <= a || asleep;
-  }
-  if (!ab_memory_begin(memory, n, key)) return AB_ERROR_MEMORY;
-  for (int i = 0; i < n; i++) {
-    if (from[i] < 0) continue;
-    *ab_memory_next(memory, i) = store->pair[from[i]].trace;
-    memcpy(ab_memory_bytes(memory, i), store->bytes + (size_t)from[i] * store->nbyte, store->nbyte);
-  }
-  ab_memory_commit(memory);
-  return AB_OK;
-}
-
-static bool copy_contact(abArena* arena, const abContact* from, abContact* to) {
-  *to = *from;
-  size_t n = (size_t)from->nvert;
-  abVec3* polygon = AB_TAKE(arena, abVec3, n);
-  double* pressure = AB_TAKE(arena, double, n);
-  if (!polygon || !pressure) return false;
-  if (from->polygon) to->polygon = memcpy(polygon, from->polygon, sizeof *polygon * n);
-  if (from->pressure) to->pressure = memcpy(pressure, from->pressure, sizeof *pressure * n);
-  return true;
-}
-
-static bool keep(Store* to, Kept pair, const void* memory, const abContact* contact) {
-  memcpy(to->bytes + (size_t)to->npair * to->nbyte, memory, to->nbyte);
-  pair.contact = contact ? to->ncontact : -1;
-  to->pair[to->npair++] = pair;
-  return !contact || copy_contact(&to->arena, contact, &to->contact[to->ncontact++]);
-}
-
-static uint64_t contact_key(const abContact* c) { return ab_pair_key(c->geom1, c->geom2); }
-
-// One pair of this step goes to the store. *contact: where to look for its contact.
-static bool keep_live(const abSleep* s, const abData* data, const abPair* p, Store* to,
-                      int* contact) {
-  int m = s->model->body[p->body1].mover;  // the moving one
-  const abTrace* trace = ab_memory_find(data->memory, p->key);
-  while (*contact < data->ncontact && contact_key(&data->contacts[*contact]) < p->key) ++*contact;
-  bool touches = *contact < data->ncontact && contact_key(&data->contacts[*contact]) == p->key;
-  Kept pair = {.group = s->watch[m].group, .trace = *trace};
-  return keep(to, pair, p->memory, touches ? &data->contacts[*contact] : NULL);
-}
-
-// Makes the next store: what of the last one still sleeps, and `live`, the pairs of this step that
-// have just fallen asleep (ascending).
-static abStatus renew_store(abSleep* s, abData* data, int nlive, const int* live) {
-  const Store* old = &s->store[s->now];
-  Store* to = &s->store[1 - s->now];
-  int most = old->npair + nlive, contact = 0;
-  ab_arena_release(&to->arena, 0);
-  to->npair = to->ncontact = 0;
-  to->nbyte = data->contact ? data->contact->memory_bytes(data->param) : 0;
-  to->pair = AB_TAKE(&to->arena, Kept, most);
-  to->bytes = ab_arena_take(&to->arena, to->nbyte * (size_t)most);
-  to->contact = AB_TAKE(&to->arena, abContact, most);
-  bool room = to->pair && to->bytes && to->contact;
-  for (int i = 0, k = 0; room && (i < old->npair || k < nlive);) {
-    const abPair* p = k < nlive ? &data->pair[live[k]] : NULL;
-    if (p && (i == old->npair || p->key < old->pair[i].trace.key)) {
-      room = keep_live(s, data, p, to, &contact);
-      k++;
-      continue;
-    }
-    const Kept* e = &old->pair[i];
-    if (mover_sleeps(s, e->group))
-      room = keep(to, *e, old->bytes + (size_t)i * old->nbyte,
-                  e->contact < 0 ? NULL : &old->contact[e->contact]);
-    i++;
-  }
-  s->now = 1 - s->now;
-  return room ? AB_OK : AB_ERROR_MEMORY;
 }
 
 static abStatus finish_waking(abSleep* s, abData* data) {
   if (!s->woken) return AB_OK;
   s->woken = false;
   data->stat.nasleep = s->nbody_asleep;
-  if (s->store[s->now].npair == 0) return AB_OK;
-  abStatus status = give_back_memory(s, data);
-  return status == AB_OK ? renew_store(s, data, 0, NULL) : status;
+  return ab_sleep_store_wake(s->store, s->asleep, data);
 }
 
 // --- before and during a step
@@ -421,20 +299,7 @@ abStatus ab_sleep_touched(const abModel* model, abData* data, bool* woken) {
 }
 
 abStatus ab_sleep_contacts(abData* data) {
-  const Store* store = &data->sleeper->store[data->sleeper->now];
-  if (store->ncontact == 0) return AB_OK;
-  for (int i = 0; i < store->ncontact; i++)
-    data->stat.max_penetration = fmax(data->stat.max_penetration, store->contact[i].depth);
-  int nlive = data->ncontact, n = nlive + store->ncontact;
-  abContact* all = nlive > 0 ? AB_TAKE(data->step_arena, abContact, n) : store->contact;
-  if (!all) return AB_ERROR_MEMORY;
-  const abContact *a = data->contacts, *b = store->contact;
-  const abContact *a_end = a + nlive, *b_end = b + store->ncontact;
-  for (int i = 0; i < n && nlive > 0; i++)
-    all[i] = b == b_end || (a < a_end && contact_key(a) < contact_key(b)) ? *a++ : *b++;
-  data->contacts = all;
-  data->stat.ncontact = data->ncontact = n;
-  return AB_OK;
+  return ab_sleep_store_contacts(data->sleeper->store, data);
 }
 
 static void stand_still(abData* data, const abMover* mover) {
@@ -538,8 +403,8 @@ static void fall_asleep(abSleep* s, abData* data, int n, const int* mover) {
   }
 }
 
-// Islands of this step's pairs: those that may fall asleep do. live: their pairs, to be sorted.
-static abStatus lay_islands(abSleep* s, abData* data, int* live, int* nlive) {
+// Islands of this step's pairs: those that may fall asleep do. live: their pairs.
+static abStatus lay_islands(abSleep* s, abData* data, abSleepPair* live, int* nlive) {
   const abModel* model = s->model;
   int(*mover)[2] = ab_arena_take(data->scratch, sizeof *mover * (size_t)data->npair);
   bool* touches = AB_TAKE(data->scratch, bool, model->nmover);
@@ -561,19 +426,22 @@ static abStatus lay_islands(abSleep* s, abData* data, int* live, int* nlive) {
   for (int m = 0; m < model->nmover; m++)
     if (!touches[m] && model->mover[m].jointed && !mover_sleeps(s, m) && may_sleep(s, 1, &m))
       fall_asleep(s, data, 1, &m);
-  for (int i = 0; i < data->npair; i++)
-    if (mover_sleeps(s, mover[i][0]) || mover_sleeps(s, mover[i][1])) live[(*nlive)++] = i;
+  for (int i = 0; i < data->npair; i++) {
+    int m = mover[i][0] >= 0 ? mover[i][0] : mover[i][1];
+    if (!mover_sleeps(s, m)) continue;
+    live[(*nlive)++] = (abSleepPair){i, model->mover[s->watch[m].group].body0};
+  }
   return AB_OK;
 }
 
 static abStatus lay_down(abSleep* s, abData* data) {
   int before = s->nmover_asleep, nlive = 0;
-  int* live = AB_TAKE(data->scratch, int, data->npair);
+  abSleepPair* live = AB_TAKE(data->scratch, abSleepPair, data->npair);
   if (!live) return AB_ERROR_MEMORY;
   abStatus status = lay_islands(s, data, live, &nlive);
   if (status != AB_OK || s->nmover_asleep == before) return status;
   ab_kinematics(s->model, data);
-  return renew_store(s, data, nlive, live);
+  return ab_sleep_store_add(s->store, data, nlive, live);
 }
 
 void ab_sleep_end(const abModel* model, abData* data) {

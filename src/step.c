@@ -88,7 +88,7 @@ static abContactBody* describe_bodies(const abModel* model, const abData* data) 
   if (!body) return NULL;
   for (int i = 0; i < model->nbody; i++) {
     const abBody* b = &model->body[i];
-    bool moves = b->mover >= 0;
+    bool moves = b->mover >= 0 && !data->asleep[i];
     abWrench load = data->applied[i];
     if (b->gravity) load.force = v3_axpy(b->mass, model->gravity, load.force);
     body[i] = (abContactBody){
