@@ -89,6 +89,7 @@ bool ab_volume_begin(const abContactProblem* problem, abVolumeOption* option) {
   option->inner = cos(3.141592653589793 / option->npyramid);
   option->max_speed = max_speed(problem);
   option->scale = ab_impulse_scale(problem);
+  option->small *= option->scale;
   option->scratch = problem->scratch;
   return true;
 }

@@ -32,19 +32,16 @@
 //              f = sum_l eps_l K_l^T n - Gt v,    0 <= eps_l  _|_  w_l >= 0,
 //          if that is admissible;
 //   slide  else: forces at the vertices along n + mu_k e_l, e_l against the sliding there,
-//              f = sum_l eps_l K_l^T (n + mu_k e_l),    0 <= eps_l  _|_  w_l >= 0.
+//              f = sum_l eps_l K_l^T (n + mu_k e_l),    0 <= eps_l  _|_  w_l >= 0 (volume_law.c).
 //
 // w_l = n . K_l v - v*_l + r_n L / m eps_l: the unilateral damper at a vertex. Without `hold` a box
 // that rocks or leans on an edge would have kinetic friction only.
 //
 // Friction opposes the velocity at the end of the step: at that of the start it would reverse, in
-// every step, a motion slower than what friction changes in one, and nothing would ever rest. With
-// t_l the friction the vertex has so far, v_l its velocity under it and m_l its mobility,
-//
-//     e_l = -u_l / max(|u_l|, m_l mu_k f_n),    u_l = v_l - m_l L t_l,
-//
-// is the projection of t_l - v_l / (m_l L) on the friction disc: where it stands still, friction is
-// against v_l, or less than the limit where it can stop the vertex.
+// every step, a motion slower than what friction changes in one, and nothing would ever rest. It
+// must do so at each vertex by itself: from the friction of the patch as a whole, in equal shares,
+// a box that leans on one end of an edge is pushed where it slides, and jumps between the ends for
+// ever.
 //
 // This is where we depart from the papers: Wakisaka & Sugihara keep the normal force and moments of
 // the sticking solution and choose the friction by a linear program, which has no solution when a
@@ -68,6 +65,7 @@ typedef struct abVolumeOption {
   double max_speed;  // of recovery, m/s
   double r_normal, r_tangent;
   double scale;  // of impulses
+  double small;  // change of friction that does not matter, given relative to `scale`
   int npyramid;
   double inner;             // radius of the pyramid's inscribed cone, relative to mu
   const abVec2* direction;  // of the pyramid's edges
@@ -88,18 +86,35 @@ typedef struct abVolumeCone {
 
 typedef enum abVolumeMode { AB_VOLUME_STICK, AB_VOLUME_HOLD, AB_VOLUME_SLIDE } abVolumeMode;
 
-// The complementarity problem of a mode other than sticking; `inverse` belongs to the vertices in
-// `loaded`, the answer to the last question and the first guess for the next.
+// One vertex of a sliding contact near a motion: its load, its friction t and how that changes,
+// dt = along deps - slope (1 - d d^T) du (volume_law.c).
+typedef struct abVolumeVertex {
+  double eps, slope;
+  abVec2 t, along, d;
+} abVolumeVertex;
+
+// The law of a sliding contact near the motion v: f, D by rows and the factors of 1 - Phi D.
+typedef struct abVolumeTangent {
+  bool known;
+  double v[6], f[6], D[36], lu[36];
+  int pivot[6];
+} abVolumeTangent;
+
+// The vertices of a mode other than sticking. The complementarity problem of holding, and of
+// sliding in given directions; `inverse` belongs to the vertices in `loaded`, the answer to the
+// last question and the first guess for the next.
 typedef struct abVolumeVertices {
-  double A[6 * AB_VOLUME_MAX_VERTEX];  // generators, by columns
+  abVolumeVertex vertex[AB_VOLUME_MAX_VERTEX];  // slide
+  double load;                                  // slide: of all of them, at the last motion
+  abVolumeTangent tangent;                      // slide
+  double A[6 * AB_VOLUME_MAX_VERTEX];           // generators, by columns
   double M[AB_VOLUME_MAX_VERTEX * AB_VOLUME_MAX_VERTEX];
   double inverse[AB_VOLUME_MAX_VERTEX * AB_VOLUME_MAX_VERTEX];
-  int vertex[AB_VOLUME_MAX_VERTEX];  // the loaded ones
+  int index[AB_VOLUME_MAX_VERTEX];  // the loaded ones
   int nloaded;
   unsigned loaded;  // bit l: vertex l
   bool has_inverse;
-  abVec2 e[AB_VOLUME_MAX_VERTEX];  // slide: the directions A was made for
-  double T[36], B[36];             // hold: (1 + Phi Gt)^-1 and Gt (1 + Phi Gt)^-1, by rows
+  double H[9];  // hold: friction is -H v in its three axes
 } abVolumeVertices;
 
 // Everything of one contact that does not change while the forces are sought. 6-vectors are in the
@@ -170,18 +185,21 @@ static inline void ab_volume_multiply(const double* m, const double x[6], double
     for (int i = 0; i < 6; i++) y[i] += m[6 * k + i] * x[k];
 }
 
-// Prepare the complementarity problems (volume_slide.c); false if the arena is full. Sliding takes
-// its directions from the twist v under the force f, the best known so far; *turn: the largest
-// change of a direction, 2 the first time.
+// f(v) of the contact's mode and its derivative D, by rows, unless NULL (volume_law.c); and the
+// step to v + dv: f becomes f + D dv.
+void ab_volume_linearise(abVolumeContact* c, const double v[6], double f[6], double D[36]);
+void ab_volume_advance(abVolumeContact* c, const double dv[6], const double D[36], double f[6]);
+// The first guess of the friction at the vertices, from the force f.
+void ab_volume_share_friction(abVolumeContact* c, const double f[6]);
+
+// Take the memory of a mode (volume_slide.c); false if the arena is full.
 bool ab_volume_start_hold(abVolumeContact* c);
-bool ab_volume_start_slide(abVolumeContact* c, const double v[6], const double f[6], double* turn);
-// The problem of the directions in c->slide->e.
-void ab_volume_set_directions(abVolumeContact* c);
-// The answers; false if the complementarity problem was not solved.
+bool ab_volume_start_slide(abVolumeContact* c, const double f[6]);
+// The answers to the motion v0 without this contact's force; false if they were not found.
 bool ab_volume_hold(abVolumeContact* c, const double v0[6], double f[6]);
 bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]);
-// Sliding without friction; zero if even that fails.
-void ab_volume_frictionless(const abVolumeContact* c, const double v0[6], double f[6]);
+// Sliding with friction in the directions it had last; without it if that fails, too.
+void ab_volume_slide_on(abVolumeContact* c, const double v0[6], double f[6]);
 
 // The local problem as Zhang et al. print it (volume_clip.c): the full step to v*, clipped, or the
 // admissible force nearest to it.

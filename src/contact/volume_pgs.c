@@ -35,7 +35,7 @@ static const abParam param[] = {
      "counts as solved"},
     {"sweeps", 200, "1", "most sweeps of a step"},
     {"rate", 0.05, "1", "part of the overlap that is to vanish in one step (k h)"},
-    {"r_normal", 0.02, "1", "regularisation along the normal: rest depth is r_normal g h^2 / rate"},
+    {"r_normal", 0.01, "1", "regularisation along the normal: rest depth is r_normal g h^2 / rate"},
     {"r_tangent", 1e-4, "1", "regularisation of sticking: creep is r_tangent F h / m"},
     {"pyramid", 8, "1", "edges of the friction pyramid"},
     {"variant", 0, "0|1|2", "0 repaired, 1 clip (as printed), 2 nnls"},
@@ -64,8 +64,7 @@ typedef struct Sweep {
 
 // The mode and the force it gives, trying no mode below `least`. False if the force is not that of
 // the mode.
-static bool choose(abVolumeContact* c, const double v[6], const double v0[6], double f[6],
-                   abVolumeMode least) {
+static bool choose(abVolumeContact* c, const double v0[6], double f[6], abVolumeMode least) {
   bool tips = true;
   if (least == AB_VOLUME_STICK) {
     c->mode = AB_VOLUME_STICK;
@@ -78,16 +77,15 @@ static bool choose(abVolumeContact* c, const double v[6], const double v0[6], do
     if (ab_volume_start_hold(c) && ab_volume_hold(c, v0, f) && ab_volume_in_cone(c, f)) return true;
   }
   c->mode = AB_VOLUME_SLIDE;
-  double turn;
-  if (ab_volume_start_slide(c, v, c->f, &turn) && ab_volume_slide(c, v0, f)) return true;
-  ab_volume_frictionless(c, v0, f);
+  if (ab_volume_start_slide(c, c->f) && ab_volume_slide(c, v0, f)) return true;
+  ab_volume_slide_on(c, v0, f);
   return false;
 }
 
-static bool solve_repaired(Sweep* s, int i, const double v[6], const double v0[6], double f[6]) {
+static bool solve_repaired(Sweep* s, int i, const double v0[6], double f[6]) {
   abVolumeContact* c = &s->contact[i];
   abVolumeMode was = c->mode;
-  bool solved = choose(c, v, v0, f, s->nrelease[i] < MAX_RELEASE ? AB_VOLUME_STICK : was);
+  bool solved = choose(c, v0, f, s->nrelease[i] < MAX_RELEASE ? AB_VOLUME_STICK : was);
   s->nrelease[i] += c->mode < was;
   s->nchange += c->mode != was;
   return solved;
@@ -101,8 +99,8 @@ static double visit(Sweep* s, int i) {
   ab_volume_twist_in(c, ab_lever_twist(&s->lever[i], s->v), v);
   ab_volume_multiply(c->phi[0], c->f, v0);
   for (int a = 0; a < 6; a++) v0[a] = v[a] - v0[a];
-  bool solved = s->variant == 0 ? solve_repaired(s, i, v, v0, f)
-                                : ab_volume_printed(c, s->variant == 1, v0, f);
+  bool solved =
+      s->variant == 0 ? solve_repaired(s, i, v0, f) : ab_volume_printed(c, s->variant == 1, v0, f);
   if (!solved) s->nfailed++;
   for (int a = 0; a < 6; a++) {
     if (!isfinite(f[a])) f[a] = 0;
@@ -233,6 +231,7 @@ static void solve(const abContactProblem* problem, abContactSolution* solution) 
   abVolumeOption option = {.k = p[P_RATE] / problem->h,
                            .r_normal = p[P_R_NORMAL],
                            .r_tangent = p[P_R_TANGENT],
+                           .small = 0.1 * p[P_TOLERANCE],
                            .npyramid = (int)p[P_PYRAMID]};
   Sweep s = {.problem = problem, .option = &option, .variant = (int)p[P_VARIANT]};
   Outcome worst;

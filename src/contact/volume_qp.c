@@ -11,14 +11,15 @@
 // (25) in f has the same solution with its regularisation measured as in contact/volume.h. It is
 // solved directly, island by island, so the cost grows as the cube of the bodies that touch.
 //
-// A contact whose force leaves the static friction cone holds or slides: it drops out of W, but for
-// the friction of one that holds, and its vertices carry unilateral forces eps >= 0 along n or n +
-// mu_k e_l. All these vertices together form one complementarity problem,
+// A contact whose force leaves the static friction cone holds or slides: its vertices carry
+// unilateral forces, and friction in the direction they slide to. These, too, are functions f_i of
+// the motion the contact leaves, with derivatives D_i (contact/volume_law.c), so that the motion of
+// all is found by Newton's method,
 //
-//     0 <= eps _|_ N (u_W + W^-1 A eps) - v* + slack eps >= 0,
+//     (M - sum_i J_i^T D_i J_i) du = M (u_free - u) + sum_i J_i^T f_i,
 //
-// solved by Lemke's method. Contacts are tested again with the new motion, and sliding ones look
-// where they slide, until nothing changes.
+// of which the sticking contacts' system above is one step. Then contacts are tested again, until
+// none changes its mode.
 //
 // `variant` 1 is the paper as printed (impulse units): regularised least squares (21) with lambda
 // f^T f, pyramid test (37), friction by the linear program (42), (43); where that has no solution,
@@ -26,15 +27,15 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "contact/volume_accelerate.h"
 #include "contact/volume_qp.h"
 
 enum { P_TOLERANCE, P_RATE, P_R_NORMAL, P_R_TANGENT, P_PYRAMID, P_VARIANT, P_LAMBDA, P_K };
 static const abParam param[] = {
     {"tolerance", 1e-8, "1",
-     "residual of the complementarity problem at which a step counts as solved"},
+     "change of an impulse in a Newton step, relative to the largest impulse or weight times step, "
+     "at which a step counts as solved"},
     {"rate", 0.05, "1", "part of the overlap that is to vanish in one step (k h)"},
-    {"r_normal", 0.02, "1", "regularisation along the normal: rest depth is r_normal g h^2 / rate"},
+    {"r_normal", 0.01, "1", "regularisation along the normal: rest depth is r_normal g h^2 / rate"},
     {"r_tangent", 1e-4, "1", "regularisation of sticking: creep is r_tangent F h / m"},
     {"pyramid", 8, "1", "edges of the friction pyramid"},
     {"variant", 0, "0|1", "0 repaired, 1 as printed"},
@@ -42,103 +43,67 @@ static const abParam param[] = {
     {"k", 1000, "1/s", "variant 1: the paper's compensation coefficient (each side counted)"},
 };
 
-// Most rounds in which only directions of sliding change.
-enum { MAX_TURN = 100 };
+// Newton steps between two changes of modes; half steps from here on, which end the rare cycles.
+enum { MAX_STEP = 60, FIRST_HALF_STEP = 15 };
 
 // The next mode of a contact whose force is outside the cone.
 static void leave_mode(abVolumeContact* c) {
-  bool tips = c->mode == AB_VOLUME_STICK && ab_volume_tips(c, c->f) && ab_volume_start_hold(c);
+  bool tips = c->mode == AB_VOLUME_STICK && ab_volume_tips(c, c->f);
   c->mode = tips ? AB_VOLUME_HOLD : AB_VOLUME_SLIDE;
+  if (c->mode == AB_VOLUME_SLIDE && !ab_volume_start_slide(c, c->f))
+    c->active = false;  // the arena is full
 }
 
-// Completes the forces under the present motion; contacts whose mode does not allow them go on to
-// the next one, and sliding ones look where they slide. Returns what has changed: 2 a mode, else
-// the largest change of a direction.
-static double test_modes(abDirect* d) {
-  double change = 0, turn;
+// Contacts whose mode does not allow their force go on to the next one. Returns whether any did.
+static bool test_modes(abDirect* d) {
+  bool changed = false;
   for (int i = 0; i < d->n; i++) {
     abVolumeContact* c = &d->contact[i];
-    if (!c->active) continue;
-    double v[6], own[6];
-    ab_direct_twist(d, i, d->u, v);
-    if (c->mode != AB_VOLUME_SLIDE) {
-      if (c->mode == AB_VOLUME_STICK) memcpy(c->f, c->Gv, sizeof c->f);  // else from the vertices
-      ab_volume_multiply(ab_direct_damper(c), v, own);
-      for (int a = 0; a < 6; a++) c->f[a] -= own[a];
-      if (ab_volume_in_cone(c, c->f)) continue;
-      leave_mode(c);
-      change = 2;
-    }
-    if (c->mode != AB_VOLUME_SLIDE) continue;
-    if (ab_volume_start_slide(c, v, c->f, &turn))
-      change = fmax(change, turn);
-    else
-      c->active = false;  // the arena is full
+    if (!c->active || c->mode == AB_VOLUME_SLIDE || ab_volume_in_cone(c, c->f)) continue;
+    leave_mode(c);
+    changed = true;
+  }
+  return changed;
+}
+
+// The motion under the present modes; returns how much the last step changed a force, relative to
+// the scale of all.
+static double solve_modes(abDirect* d, double tolerance, int* steps) {
+  double change = INFINITY;
+  for (int k = 0; k < MAX_STEP && change > tolerance; k++) {
+    bool half = k >= FIRST_HALF_STEP && k % 2 == 0;
+    if (!ab_direct_step(d, half ? 0.5 : 1, &change)) return INFINITY;
+    if (half) change = INFINITY;
+    ++*steps;
   }
   return change;
 }
 
-// The directions of all sliding vertices; returns how many numbers they are.
-static int copy_directions(const abDirect* d, double* e, bool back) {
-  int n = 0;
+// No solution was found: what pulls is left out.
+static void drop_unsound(abDirect* d) {
   for (int i = 0; i < d->n; i++) {
     abVolumeContact* c = &d->contact[i];
-    if (!c->active || c->mode != AB_VOLUME_SLIDE) continue;
-    size_t bytes = sizeof(abVec2) * (size_t)c->nvert;
-    memcpy(back ? (double*)c->slide->e : e + n, back ? e + n : (double*)c->slide->e, bytes);
-    if (back) ab_volume_set_directions(c);
-    n += 2 * c->nvert;
+    bool sound = c->f[2] > 0;
+    for (int a = 0; a < 6; a++) sound = sound && isfinite(c->f[a]);
+    if (!sound) memset(c->f, 0, sizeof c->f);
   }
-  return n;
 }
 
-static bool solve_modes(abDirect* d, double tolerance, double* residual) {
-  bool solved = true;
-  memcpy(d->u, d->u_stick, sizeof(double) * (size_t)d->ndof);
-  if (ab_direct_count_vertices(d) == 0) return true;
-  solved = ab_direct_solve_sliding(d, 1, tolerance, residual);
-  if (!solved) {  // friction so large that no solution was found: say so, and go on without it
-    double ignored;
-    d->nregularised++;
-    ab_direct_solve_sliding(d, 0, tolerance, &ignored);
-  }
-  return solved;
-}
-
-// Modes change at most twice for each contact; then the directions settle, by the part friction
-// takes of the sliding each time, accelerated.
+// Modes change at most twice for each contact.
 static void solve_repaired(abDirect* d, abContactSolution* solution) {
-  double tolerance = d->problem->param[P_TOLERANCE], change = 2, residual = 0;
-  abArena* scratch = d->problem->scratch;
-  int most = 2 * AB_VOLUME_MAX_VERTEX * d->n, rounds = 0;
-  double* e = AB_TAKE(scratch, double, most);
-  double* r = AB_TAKE(scratch, double, most);
-  double last = INFINITY;
-  abAccelerate accelerate = {0};
-  bool solved = e && r;
-  for (int nturn = 0; e && r && change > tolerance && nturn < MAX_TURN;) {
-    if (change >= 2) ab_direct_solve_sticking(d);
-    solved = solve_modes(d, tolerance, &residual);
-    rounds++;
-    copy_directions(d, r, false);
-    change = test_modes(d);
-    int n = copy_directions(d, e, false);
-    if (change >= 2) {
-      if (!ab_accelerate_begin(&accelerate, n, n, scratch)) break;
-    } else if (change > tolerance) {
-      double size = 0;
-      for (int i = 0; i < n; i++) r[i] = e[i] - r[i], size += r[i] * r[i];
-      if (size > last) ab_accelerate_forget(&accelerate);  // it did harm: plainly on from here
-      last = size;
-      ab_accelerate_step(&accelerate, r, e);
-      copy_directions(d, e, true);
-      nturn++;
-    }
-  }
-  if (rounds > solution->iterations) solution->iterations = rounds;
-  solution->residual = fmax(solution->residual, fmax(residual, change));
-  if (!solved || change > tolerance) solution->status = AB_STEP_UNCONVERGED;
+  double tolerance = d->problem->param[P_TOLERANCE], residual;
+  int steps = 0;
+  memcpy(d->u, d->v_free, sizeof(double) * (size_t)d->ndof);
+  do residual = solve_modes(d, tolerance, &steps);
+  while (test_modes(d));
+  if (steps > solution->iterations) solution->iterations = steps;
+  solution->residual = fmax(solution->residual, residual);
+  if (residual <= tolerance) return;
+  drop_unsound(d);
+  d->nregularised++;
+  solution->status = AB_STEP_UNCONVERGED;
 }
+
 static void solve_printed(abDirect* d, abContactSolution* solution) {
   const double* p = d->problem->param;
   solution->iterations = 1;

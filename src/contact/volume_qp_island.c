@@ -1,9 +1,7 @@
-// The systems of one island of volume-qp (volume_qp.c has the derivation): the Jacobians J of its
-// contacts, the inertia M, the matrix W = M + sum J^T G J of the contacts that stick, and the
-// complementarity problem of the vertices of all others with the sticking contacts eliminated,
+// The system of one island of volume-qp (volume_qp.c has the derivation): the Jacobians J of its
+// contacts, the inertia M, and one Newton step,
 //
-//     0 <= eps _|_ N (u_W + W^-1 A eps) - v* + slack eps >= 0.
-#include <abut/solve.h>
+//     (M - sum J^T D J) du = M (u_free - u) + sum J^T f.
 #include <string.h>
 
 #include "base/arena.h"
@@ -64,30 +62,21 @@ static int columns_of(const abDirect* d, int i, int range[4]) {
   return n;
 }
 
-const double* ab_direct_damper(const abVolumeContact* c) {
-  return c->mode == AB_VOLUME_STICK ? c->G[0] : c->Gt[0];
-}
-
-// W += J^T G J and rhs += J^T G v* of one sticking contact; of others, their dampers.
-static void add_sticking(abDirect* d, int i, double* rhs) {
-  const abVolumeContact* c = &d->contact[i];
-  const double* G = ab_direct_damper(c);
+// W -= J^T D J and rhs += J^T f of one contact.
+static void add_contact(abDirect* d, int i, const double* f, const double* D) {
   const double* J = jacobian(d, i);
   int range[4], nrange = columns_of(d, i, range);
-  for (int ra = 0; ra < nrange; ra++)
-    for (int a = range[2 * ra]; a < range[2 * ra] + range[2 * ra + 1]; a++) {
-      double GJ[6];
-      for (int k = 0; k < 6; k++) {
-        GJ[k] = 0;
-        for (int l = 0; l < 6; l++) GJ[k] += G[6 * k + l] * J[l * d->ndof + a];
-      }
-      for (int k = 0; k < 6 && c->mode == AB_VOLUME_STICK; k++)
-        rhs[a] += J[k * d->ndof + a] * c->Gv[k];
-      for (int rb = 0; rb < nrange; rb++)
-        for (int b = range[2 * rb]; b < range[2 * rb] + range[2 * rb + 1] && b <= a; b++) {
+  for (int rb = 0; rb < nrange; rb++)
+    for (int b = range[2 * rb]; b < range[2 * rb] + range[2 * rb + 1]; b++) {
+      double column[6], DJ[6];
+      for (int k = 0; k < 6; k++) column[k] = J[k * d->ndof + b];
+      for (int k = 0; k < 6; k++) DJ[k] = dense_dot(D + 6 * k, column, 6);
+      d->du[b] += dense_dot(column, f, 6);
+      for (int ra = 0; ra < nrange; ra++)
+        for (int a = range[2 * ra]; a < range[2 * ra] + range[2 * ra + 1]; a++) {
           double s = 0;
-          for (int k = 0; k < 6; k++) s += J[k * d->ndof + b] * GJ[k];
-          d->W[(ptrdiff_t)a * d->ndof + b] += s;
+          for (int k = 0; k < 6; k++) s += J[k * d->ndof + a] * DJ[k];
+          d->W[(ptrdiff_t)a * d->ndof + b] -= s;
         }
     }
 }
@@ -103,135 +92,46 @@ void ab_direct_twist(const abDirect* d, int i, const double* u, double v[6]) {
   }
 }
 
-// --- sticking contacts, then sliding ones
-// -----------------------------------------------------------------------------
+// --- a step
+// -------------------------------------------------------------------------------------------------
 
-// What forces at the contacts that hold or slide do to each other, through all that stick: X_i =
-// W^-1 J_i^T by columns and C_ij = J_i X_j by rows. They stay while only directions change.
-static void couple(abDirect* d) {
-  for (int j = 0; j < d->n; j++) {
-    if (!d->contact[j].active || d->contact[j].mode == AB_VOLUME_STICK) continue;
-    for (int b = 0; b < 6; b++) {
-      double* column = d->X + (ptrdiff_t)(6 * j + b) * d->ndof;
-      memcpy(column, jacobian(d, j) + (ptrdiff_t)b * d->ndof, sizeof(double) * (size_t)d->ndof);
-      dense_cholesky_solve(d->ndof, d->W, column);
-      for (int i = 0; i < d->n; i++) {
-        if (!d->contact[i].active || d->contact[i].mode == AB_VOLUME_STICK) continue;
-        double v[6];
-        ab_direct_twist(d, i, column, v);
-        for (int a = 0; a < 6; a++) d->C[36 * ((ptrdiff_t)i * d->n + j) + 6 * a + b] = v[a];
-      }
-    }
-  }
-}
-
-void ab_direct_solve_sticking(abDirect* d) {
-  memcpy(d->W, d->M, sizeof(double) * (size_t)d->ndof * (size_t)d->ndof);
+bool ab_direct_step(abDirect* d, double part, double* change) {
+  size_t n = (size_t)d->ndof;
+  memcpy(d->W, d->M, sizeof(double) * n * n);
   for (int a = 0; a < d->ndof; a++) {
-    d->u_stick[a] = 0;
+    d->du[a] = 0;
     for (int b = 0; b < d->ndof; b++)
-      d->u_stick[a] += d->M[(ptrdiff_t)a * d->ndof + b] * d->v_free[b];
+      d->du[a] += d->M[(ptrdiff_t)a * d->ndof + b] * (d->v_free[b] - d->u[b]);
   }
-  double trace = 0;
-  for (int i = 0; i < d->n; i++)
-    if (d->contact[i].active && d->contact[i].mode != AB_VOLUME_SLIDE)
-      add_sticking(d, i, d->u_stick);
-  for (int a = 0; a < d->ndof; a++) trace += d->W[(ptrdiff_t)a * d->ndof + a];
-  // A pivot this far below the mean diagonal is rounding: W is at least M, which is positive
-  // definite.
-  d->nregularised += dense_cholesky(d->ndof, d->W, 1e-15 * trace / d->ndof);
-  dense_cholesky_solve(d->ndof, d->W, d->u_stick);
-  couple(d);
-}
-
-int ab_direct_count_vertices(const abDirect* d) {
-  int n = 0;
-  for (int i = 0; i < d->n; i++)
-    if (d->contact[i].active && d->contact[i].mode != AB_VOLUME_STICK) n += d->contact[i].nvert;
-  return n;
-}
-
-typedef struct Sliding {
-  int n;
-  double* g;  // 6 x n: the vertex force as a 6-vector of its contact
-  double* M;
-  double* q;
-  double* eps;
-  int* contact;
-  int* vertex;
-} Sliding;
-
-static bool collect_sliding(abDirect* d, double mu_scale, Sliding* s) {
-  abArena* scratch = d->problem->scratch;
-  s->n = ab_direct_count_vertices(d);
-  s->g = AB_TAKE(scratch, double, 6 * s->n);
-  s->M = AB_TAKE(scratch, double, (ptrdiff_t)s->n * s->n);
-  s->q = AB_TAKE(scratch, double, s->n);
-  s->eps = AB_TAKE(scratch, double, s->n);
-  s->contact = AB_TAKE(scratch, int, s->n);
-  s->vertex = AB_TAKE(scratch, int, s->n);
-  if (!s->g || !s->M || !s->q || !s->eps || !s->contact || !s->vertex) return false;
-  int k = 0;
   for (int i = 0; i < d->n; i++) {
-    const abVolumeContact* c = &d->contact[i];
-    if (!c->active || c->mode == AB_VOLUME_STICK) continue;
-    const abVolumeVertices* vertices = c->mode == AB_VOLUME_HOLD ? c->hold : c->slide;
-    for (int l = 0; l < c->nvert; l++, k++) {
-      double* g = s->g + 6 * k;
-      memcpy(g, vertices->A + 6 * l, 6 * sizeof(double));
-      g[0] *= mu_scale, g[1] *= mu_scale, g[5] *= mu_scale;
-      s->contact[k] = i, s->vertex[k] = l;
-    }
-  }
-  return true;
-}
-
-// The complementarity problem of all sliding vertices, with the sticking contacts eliminated.
-static void build_lcp(abDirect* d, Sliding* s) {
-  for (int i = 0, count; i < s->n; i += count) {  // the rows of one contact at a time
-    int at = s->contact[i];
-    const abVolumeContact* c = &d->contact[at];
-    count = c->nvert;
+    abVolumeContact* c = &d->contact[i];
+    if (!c->active) continue;
     double v[6];
-    ab_direct_twist(d, at, d->u_stick, v);
-    for (int l = 0; l < count; l++)
-      s->q[i + l] = ab_volume_normal_velocity(v, c->vert[l]) - c->target[l];
-    for (int k = 0; k < s->n; k++) {
-      const double* C = d->C + 36 * ((ptrdiff_t)at * d->n + s->contact[k]);
-      for (int a = 0; a < 6; a++) v[a] = dense_dot(C + 6 * a, s->g + 6 * k, 6);
-      for (int l = 0; l < count; l++)
-        s->M[(ptrdiff_t)(i + l) * s->n + k] =
-            ab_volume_normal_velocity(v, c->vert[l]) + (i + l == k) * c->slack;
+    ab_direct_twist(d, i, d->u, v);
+    ab_volume_linearise(c, v, d->law[i].f, d->law[i].D);
+    add_contact(d, i, d->law[i].f, d->law[i].D);
+  }
+  *change = INFINITY;
+  if (!ab_dense_lu(d->ndof, d->W, d->pivot, 0)) return false;
+  ab_dense_lu_solve(d->ndof, d->W, d->pivot, d->du);
+  for (int a = 0; a < d->ndof; a++) d->du[a] *= part, d->u[a] += d->du[a];
+  double largest = 0, size = d->option->scale;
+  for (int i = 0; i < d->n; i++) {
+    abVolumeContact* c = &d->contact[i];
+    if (!c->active) continue;
+    double dv[6];
+    ab_direct_twist(d, i, d->du, dv);
+    ab_volume_advance(c, dv, d->law[i].D, d->law[i].f);
+    for (int a = 0; a < 6; a++) {
+      largest = larger(largest, fabs(d->law[i].f[a] - c->f[a]));
+      c->f[a] = d->law[i].f[a];
+      size = larger(size, fabs(c->f[a]));
     }
   }
+  *change = size > 0 ? largest / size : 0;
+  return isfinite(size);
 }
 
-bool ab_direct_solve_sliding(abDirect* d, double mu_scale, double tolerance, double* residual) {
-  abArena* scratch = d->problem->scratch;
-  abArenaMark mark = ab_arena_mark(scratch);
-  Sliding s;
-  bool solved = collect_sliding(d, mu_scale, &s);
-  void* workspace = solved ? ab_arena_take(scratch, ab_lcp_workspace(s.n)) : NULL;
-  solved = solved && workspace;
-  if (solved) {
-    build_lcp(d, &s);
-    abLcpDef def = {.n = s.n, .m = s.M, .q = s.q, .tolerance = tolerance};
-    abSolveResult result = ab_lcp(&def, s.eps, NULL, workspace);
-    *residual = result.residual;
-    solved = result.status == AB_SOLVE_OK;
-  }
-  memcpy(d->u, d->u_stick, sizeof(double) * (size_t)d->ndof);
-  for (int i = 0; i < d->n; i++)
-    if (d->contact[i].mode != AB_VOLUME_STICK) memset(d->contact[i].f, 0, sizeof d->contact[i].f);
-  for (int k = 0; solved && k < s.n; k++)
-    for (int i = 0; i < 6; i++) d->contact[s.contact[k]].f[i] += s.g[6 * k + i] * s.eps[k];
-  for (int i = 0; solved && i < d->n; i++)
-    if (d->contact[i].active && d->contact[i].mode != AB_VOLUME_STICK)
-      for (int a = 0; a < 6; a++)
-        dense_axpy(d->contact[i].f[a], d->X + (ptrdiff_t)(6 * i + a) * d->ndof, d->u, d->ndof);
-  ab_arena_release(scratch, mark);
-  return solved;
-}
 // --- memory
 // -------------------------------------------------------------------------------------------------
 
@@ -247,16 +147,16 @@ bool ab_direct_prepare(abDirect* d) {
   size_t nn = (size_t)d->ndof * (size_t)d->ndof, nJ = 6 * (size_t)d->n * (size_t)d->ndof;
   d->contact = AB_TAKE(scratch, abVolumeContact, d->n);
   d->now = ab_arena_take(scratch, sizeof(double[6]) * (size_t)d->n);
+  d->law = ab_arena_take(scratch, sizeof *d->law * (size_t)d->n);
+  d->pivot = AB_TAKE(scratch, int, d->ndof);
   d->J = AB_TAKE(scratch, double, nJ);
   d->M = AB_TAKE(scratch, double, nn);
   d->W = AB_TAKE(scratch, double, nn);
-  d->X = AB_TAKE(scratch, double, nJ);
-  d->C = AB_TAKE(scratch, double, 36 * (size_t)d->n * (size_t)d->n);
   d->v_free = AB_TAKE(scratch, double, d->ndof);
-  d->u_stick = AB_TAKE(scratch, double, d->ndof);
+  d->du = AB_TAKE(scratch, double, d->ndof);
   d->u = AB_TAKE(scratch, double, d->ndof);
-  if (!d->contact || !d->now || !d->J || !d->M || !d->W || !d->X || !d->C || !d->v_free ||
-      !d->u_stick || !d->u || !build_inertia(d))
+  if (!d->contact || !d->now || !d->law || !d->pivot || !d->J || !d->M || !d->W || !d->v_free ||
+      !d->du || !d->u || !build_inertia(d))
     return false;
   memset(d->J, 0, nJ * sizeof(double));
   for (int k = 0; k < d->nmover; k++) {

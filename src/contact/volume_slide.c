@@ -1,11 +1,13 @@
-// Contacts that hold or slide (contact/volume.h): unilateral forces eps at the polygon's vertices,
+// Unilateral forces eps at the polygon's vertices (contact/volume.h) as complementarity problems,
 //
 //     0 <= eps_l  _|_  w_l = n . K_l v - v*_l + r_n L / m eps_l >= 0.
 //
-// Sliding: v = v0 + Phi A eps with A_l = K_l^T (n + mu_k e_l). Holding: A_l = K_l^T n and f = A eps
-// - Gt v, hence v = T (v0 + Phi A eps), T = (1 + Phi Gt)^-1. Both are linear complementarity
-// problems in eps with the matrix N R A + slack, N_l = n . K_l, R = Phi or T Phi; that of holding
-// is symmetric and positive definite.
+// Holding: A_l = K_l^T n and f = A eps - Gt v, hence f = A eps - H (v0 + Phi A eps), where H =
+// (Gt^-1
+// + Phi)^-1 in the axes of friction and zero else, and v = (1 - Phi H) (v0 + Phi A eps).
+// Sliding in given directions, where Newton's method (volume_law.c) found no answer: v = v0 + Phi A
+// eps with A_l = K_l^T (n + mu_k e_l). Both are linear in eps with the matrix N R A + slack, N_l =
+// n . K_l, R = (1 - Phi H) Phi or Phi; that of holding is symmetric and positive definite.
 //
 // Sweeps ask for the answer at many v0 that hardly differ. The vertices that carried a force the
 // last time are tried first: their eps is one product with a kept inverse, and all signs decide
@@ -42,94 +44,59 @@ static void build_normals(const abVolumeContact* c, double* A) {
 
 static abVolumeVertices* take(const abVolumeContact* c) {
   abVolumeVertices* s = AB_TAKE(c->option->scratch, abVolumeVertices, 1);
-  if (s) s->has_inverse = false, s->loaded = (1u << c->nvert) - 1;  // the first guess: all of them
+  if (!s) return NULL;
+  s->has_inverse = s->tangent.known = false;
+  s->loaded = (1u << c->nvert) - 1;  // the first guess: all of them
   return s;
 }
 
-// (1 + Phi Gt)^T x = b gives the rows of T by the unit vectors, and those of B = Gt T by those of
-// Gt.
-static void solve_rows(const double* lu, const int* pivot, const double* rows, double* out) {
-  for (int i = 0; i < 6; i++) {
-    if (rows)
-      memcpy(out + 6 * i, rows + 6 * i, 6 * sizeof(double));
-    else
-      for (int j = 0; j < 6; j++) out[6 * i + j] = i == j;
-    ab_dense_lu_solve(6, lu, pivot, out + 6 * i);
-  }
+static const int FRICTION[3] = {0, 1, 5};
+
+// H = (Gt^-1 + Phi)^-1 in the three axes of friction, as (1 + Gt Phi)^-1 Gt: symmetric. False where
+// that is singular.
+static bool holding_friction(const abVolumeContact* c, double H[9]) {
+  double lu[9];
+  int pivot[3];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      double x = i == j;
+      for (int k = 0; k < 3; k++)
+        x += c->Gt[FRICTION[i]][FRICTION[k]] * c->phi[FRICTION[k]][FRICTION[j]];
+      lu[3 * i + j] = x, H[3 * j + i] = c->Gt[FRICTION[i]][FRICTION[j]];
+    }
+  if (!ab_dense_lu(3, lu, pivot, DBL_EPSILON)) return false;
+  for (int j = 0; j < 3; j++) ab_dense_lu_solve(3, lu, pivot, H + 3 * j);
+  return true;
+}
+
+// y: the friction -H v of the motion v, in all six axes.
+static void friction_of(const double H[9], const double v[6], double y[6]) {
+  memset(y, 0, 6 * sizeof(double));
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 3; k++) y[FRICTION[i]] -= H[3 * i + k] * v[FRICTION[k]];
 }
 
 bool ab_volume_start_hold(abVolumeContact* c) {
   if (c->hold) return true;
   abVolumeVertices* s = take(c);
-  if (!s) return false;
-  double lu[36], R[36];
-  int pivot[6];
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) {
-      lu[6 * j + i] = i == j;  // transposed
-      for (int k = 0; k < 6; k++) lu[6 * j + i] += c->phi[i][k] * c->Gt[k][j];
-    }
-  if (!ab_dense_lu(6, lu, pivot, DBL_EPSILON)) return false;
-  solve_rows(lu, pivot, NULL, s->T);
-  solve_rows(lu, pivot, c->Gt[0], s->B);
-  solve_rows(lu, pivot, c->phi[0], R);  // Phi T^T = T Phi
+  if (!s || !holding_friction(c, s->H)) return false;
+  double R[36], f[6];
+  for (int j = 0; j < 6; j++) {
+    friction_of(s->H, c->phi[j], f);
+    ab_volume_multiply(c->phi[0], f, R + 6 * j);
+    for (int i = 0; i < 6; i++) R[6 * j + i] += c->phi[j][i];
+  }
   build_normals(c, s->A);
   build(c, R, s->A, s->M);
   c->hold = s;
   return true;
 }
 
-// Speed a tangential unit impulse at r gives r, the mean of both directions.
-static double tangential_mobility(const abVolumeContact* c, abVec2 r) {
-  double spin = 2 * (c->phi[1][5] * r.x - c->phi[0][5] * r.y);
-  return 0.5 * (c->phi[0][0] + c->phi[1][1] + spin + c->phi[5][5] * v2_dot(r, r));
-}
-
-// The friction of f as forces at the vertices: equal shares and a turn about their mean, the
-// smallest that have this resultant.
-static void share_friction(const abVolumeContact* c, const double f[6], abVec2* t) {
-  double share = 1.0 / c->nvert, inertia = 0;
-  abVec2 mean = v2(0, 0), force = v2(f[0], f[1]);
-  for (int l = 0; l < c->nvert; l++) mean = v2_add(mean, v2_scale(share, c->vert[l]));
-  for (int l = 0; l < c->nvert; l++) {
-    abVec2 d = v2_sub(c->vert[l], mean);
-    inertia += v2_dot(d, d);
-  }
-  double torque = f[5] - v2_cross(mean, force), turn = inertia > 0 ? torque / inertia : 0;
-  for (int l = 0; l < c->nvert; l++) {
-    abVec2 d = v2_sub(c->vert[l], mean);
-    t[l] = v2(share * force.x - turn * d.y, share * force.y + turn * d.x);
-  }
-}
-
-void ab_volume_set_directions(abVolumeContact* c) {
-  abVolumeVertices* s = c->slide;
-  for (int l = 0; l < c->nvert; l++)
-    ab_volume_generator(c->vert[l], c->mu_kinetic, s->e[l], s->A + 6 * l);
-  build(c, c->phi[0], s->A, s->M);
-  s->has_inverse = false;
-}
-
-bool ab_volume_start_slide(abVolumeContact* c, const double v[6], const double f[6], double* turn) {
-  bool first = !c->slide;
-  if (first) c->slide = take(c);
-  abVolumeVertices* s = c->slide;
-  if (!s) return false;
-  abVec2 t[AB_VOLUME_MAX_VERTEX];
-  share_friction(c, f, t);
-  double limit = c->mu_kinetic * larger(0, f[2]);
-  *turn = first ? 2 : 0;
-  for (int l = 0; l < c->nvert; l++) {
-    double mobility = tangential_mobility(c, c->vert[l]);
-    abVec2 u =
-        v2_sub(ab_volume_sliding_velocity(v, c->vert[l]), v2_scale(mobility * c->nvert, t[l]));
-    double speed = larger(v2_norm(u), mobility * limit);
-    abVec2 e = speed > 0 ? v2_scale(-1 / speed, u) : v2(0, 0);
-    if (!first) *turn = larger(*turn, larger(fabs(e.x - s->e[l].x), fabs(e.y - s->e[l].y)));
-    s->e[l] = e;
-  }
-  if (*turn > 0) ab_volume_set_directions(c);
-  return true;
+bool ab_volume_start_slide(abVolumeContact* c, const double f[6]) {
+  if (c->slide) return true;
+  c->slide = take(c);
+  if (c->slide) ab_volume_share_friction(c, f);
+  return c->slide != NULL;
 }
 
 static void combine(const abVolumeContact* c, const double* A, const double* eps, double f[6]) {
@@ -145,10 +112,10 @@ static bool invert(const abVolumeContact* c, abVolumeVertices* s, unsigned loade
   double lu[AB_VOLUME_MAX_VERTEX * AB_VOLUME_MAX_VERTEX], column[AB_VOLUME_MAX_VERTEX];
   int pivot[AB_VOLUME_MAX_VERTEX], n = 0;
   for (int l = 0; l < c->nvert; l++)
-    if (loaded >> l & 1) s->vertex[n++] = l;
+    if (loaded >> l & 1) s->index[n++] = l;
   s->nloaded = n, s->loaded = loaded, s->has_inverse = false;
   for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) lu[i * n + j] = s->M[s->vertex[i] * c->nvert + s->vertex[j]];
+    for (int j = 0; j < n; j++) lu[i * n + j] = s->M[s->index[i] * c->nvert + s->index[j]];
   if (!ab_dense_lu(n, lu, pivot, 64 * DBL_EPSILON)) return false;
   for (int j = 0; j < n; j++) {
     memset(column, 0, sizeof column);
@@ -169,8 +136,8 @@ static unsigned try_loaded(const abVolumeContact* c, const abVolumeVertices* s, 
   for (int l = 0; l < c->nvert; l++) speed = larger(speed, fabs(q[l]));
   for (int i = 0; i < n; i++) {
     double sum = 0;
-    for (int j = 0; j < n; j++) sum -= s->inverse[i * n + j] * q[s->vertex[j]];
-    eps[s->vertex[i]] = sum;
+    for (int j = 0; j < n; j++) sum -= s->inverse[i * n + j] * q[s->index[j]];
+    eps[s->index[i]] = sum;
     force = larger(force, fabs(sum));
   }
   for (int l = 0; l < c->nvert; l++) {
@@ -179,7 +146,7 @@ static unsigned try_loaded(const abVolumeContact* c, const abVolumeVertices* s, 
       continue;
     }
     double w = q[l];
-    for (int j = 0; j < n; j++) w += s->M[l * c->nvert + s->vertex[j]] * eps[s->vertex[j]];
+    for (int j = 0; j < n; j++) w += s->M[l * c->nvert + s->index[j]] * eps[s->index[j]];
     if (w < -SIGN_TOLERANCE * speed) wrong |= 1u << l;
   }
   return wrong;
@@ -221,36 +188,41 @@ static void speeds(const abVolumeContact* c, const double v[6], double* q) {
   for (int l = 0; l < c->nvert; l++) q[l] = ab_volume_normal_velocity(v, c->vert[l]) - c->target[l];
 }
 
-void ab_volume_frictionless(const abVolumeContact* c, const double v0[6], double f[6]) {
-  double A[6 * AB_VOLUME_MAX_VERTEX] = {0}, M[AB_VOLUME_MAX_VERTEX * AB_VOLUME_MAX_VERTEX];
+// Directions from the friction t of the vertices, with at most the limit; mu_scale 0: none.
+static bool slide_along(abVolumeContact* c, double mu_scale, const double v0[6], double f[6]) {
+  abVolumeVertices* s = c->slide;
   double q[AB_VOLUME_MAX_VERTEX], eps[AB_VOLUME_MAX_VERTEX];
-  build_normals(c, A);
-  build(c, c->phi[0], A, M);
+  for (int l = 0; l < c->nvert; l++) {
+    const abVolumeVertex* p = &s->vertex[l];
+    double size = larger(v2_norm(p->t), c->mu_kinetic * p->eps);
+    abVec2 e = size > 0 ? v2_scale(mu_scale / size, p->t) : v2(0, 0);
+    ab_volume_generator(c->vert[l], c->mu_kinetic, e, s->A + 6 * l);
+  }
+  build(c, c->phi[0], s->A, s->M);
+  s->has_inverse = false;
   speeds(c, v0, q);
-  if (lemke(c, M, q, eps))
-    combine(c, A, eps, f);
-  else
-    memset(f, 0, 6 * sizeof(double));
+  if (!solve_vertices(c, s, q, eps)) return false;
+  combine(c, s->A, eps, f);
+  return true;
 }
 
-bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]) {
-  double q[AB_VOLUME_MAX_VERTEX], eps[AB_VOLUME_MAX_VERTEX];
-  speeds(c, v0, q);
-  if (!solve_vertices(c, c->slide, q, eps)) return false;
-  combine(c, c->slide->A, eps, f);
-  return true;
+void ab_volume_slide_on(abVolumeContact* c, const double v0[6], double f[6]) {
+  if (c->slide && (slide_along(c, 1, v0, f) || slide_along(c, 0, v0, f))) return;
+  memset(f, 0, 6 * sizeof(double));
 }
 
 bool ab_volume_hold(abVolumeContact* c, const double v0[6], double f[6]) {
   const abVolumeVertices* s = c->hold;
-  double q[AB_VOLUME_MAX_VERTEX], eps[AB_VOLUME_MAX_VERTEX], v[6];
-  for (int i = 0; i < 6; i++) v[i] = dense_dot(s->T + 6 * i, v0, 6);
+  double q[AB_VOLUME_MAX_VERTEX], eps[AB_VOLUME_MAX_VERTEX], t[6], v[6];
+  friction_of(s->H, v0, t);
+  ab_volume_multiply(c->phi[0], t, v);
+  for (int i = 0; i < 6; i++) v[i] += v0[i];
   speeds(c, v, q);
   if (!solve_vertices(c, c->hold, q, eps)) return false;
   combine(c, s->A, eps, f);
   ab_volume_multiply(c->phi[0], f, v);
   for (int i = 0; i < 6; i++) v[i] += v0[i];
-  const int friction[3] = {0, 1, 5};
-  for (int i = 0; i < 3; i++) f[friction[i]] -= dense_dot(s->B + 6 * friction[i], v, 6);
+  friction_of(s->H, v, t);
+  for (int i = 0; i < 6; i++) f[i] += t[i];
   return true;
 }

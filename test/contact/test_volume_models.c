@@ -1,4 +1,6 @@
-// The analytic checks every area model must pass, at several scales of mass and length.
+// What the volume models claim beside the analytic checks at all scales (test_volume_scales.c):
+// creep, softness, agreement with each other, symmetry, scaling of a free motion, degenerate
+// patches.
 #include <string.h>
 
 #include "base/arena.h"
@@ -25,83 +27,6 @@ static World cube_world(Scale s, double mu_static, double mu_kinetic, int* body)
   double a = 0.05 * s.length;
   *body = world_add_box(&w, v3(a, a, a), 0.5 * s.mass, (abPose){v3(0, 0, a), quat_identity()});
   return w;
-}
-
-static void rest_force_is_the_weight(void** state) {
-  (void)state;
-  for (int m = 0; m < NMODEL; m++)
-    for (int k = 0; k < NSCALE; k++) {
-      int body;
-      World w = cube_world(scales[k], 0.5, 0.5, &body);
-      world_start(&w, area_model[m]);
-      world_run(&w, 2 * sqrt(scales[k].length));
-      double weight = 0.5 * scales[k].mass * g;
-      check_near(world_floor_force(&w), weight, 1e-6 * weight);
-      // No chatter: over the next 100 steps the force stays where it is.
-      for (int i = 0; i < 100; i++) {
-        ab_step(w.model, w.data);
-        check_near(world_floor_force(&w), weight, 1e-4 * weight);
-      }
-      world_free(&w);
-    }
-}
-
-static void rest_depth_follows_the_law(void** state) {
-  (void)state;
-  for (int m = 0; m < NMODEL; m++)
-    for (int k = 0; k < NSCALE; k++) {
-      int body;
-      World w = cube_world(scales[k], 0.5, 0.5, &body);
-      world_start(&w, area_model[m]);
-      world_run(&w, 2 * sqrt(scales[k].length));
-      double h = scales[k].h;
-      // volume-penalty: m g / k with k = 0.05 m / h^2; the others: r_normal g h^2 / rate = 0.02 /
-      // 0.05 g h^2
-      double expected = m == 0 ? g * h * h / 0.05 : 0.4 * g * h * h;
-      check_near(w.data->stat.max_penetration, expected, 1e-4 * expected);
-      world_free(&w);
-    }
-}
-
-static void sliding_cube_stops_where_coulomb_says(void** state) {
-  (void)state;
-  for (int m = 0; m < NMODEL; m++)
-    for (int k = 0; k < NSCALE; k++) {
-      double L = scales[k].length, h = scales[k].h, mu = 0.3, v0 = sqrt(L);
-      int body;
-      World w = cube_world(scales[k], mu, mu, &body);
-      world_start(&w, area_model[m]);
-      world_run(&w, 0.5 * sqrt(L));  // settle
-      double x0 = world_pose(&w, body).p.x;
-      abTwist t = world_twist(&w, body);
-      t.lin.x += v0;
-      world_set_twist(&w, body, t);
-      world_run(&w, 0.6 * sqrt(L));
-      double expected = v0 * v0 / (2 * mu * g) - v0 * h / 2;
-      // One step's worth of sliding at the end is the scheme's resolution.
-      check_near(world_pose(&w, body).p.x - x0, expected, 1e-3 * L + h * mu * g * h);
-      check_below(v3_norm(world_twist(&w, body).lin), 1e-3 * v0);
-      world_free(&w);
-    }
-}
-
-static void pushed_cube_accelerates_by_the_excess(void** state) {
-  (void)state;
-  for (int m = 0; m < NMODEL; m++) {
-    int body;
-    World w = cube_world(scales[0], 0.5, 0.5, &body);
-    world_start(&w, area_model[m]);
-    world_run(&w, 0.5);
-    // At the height of the friction force, so that nothing tips.
-    w.data->applied[body].force.x = 3;
-    w.data->applied[body].torque.y = -3 * 0.05;
-    world_run(&w, 0.1);
-    double v1 = world_twist(&w, body).lin.x;
-    world_run(&w, 0.1);
-    double a = (world_twist(&w, body).lin.x - v1) / 0.1;
-    check_near(a, 3 / 0.5 - 0.5 * g, 1e-3 * 1.1);
-    world_free(&w);
-  }
 }
 
 static void cube_below_breakaway_does_not_run_away(void** state) {
@@ -151,17 +76,6 @@ static double push_over(const char* contact, double h, double F) {
   return up;
 }
 
-// A rigid cube tips iff F a > m g a / 2: F = 2.45 N, within 3 %. The springs of volume-penalty are
-// stiff enough for that at 0.1 ms only: see below.
-static void cube_tips_where_statics_says(void** state) {
-  (void)state;
-  for (int m = 0; m < NMODEL; m++) {
-    double h = m == 0 ? 1e-4 : 1e-3;
-    check_near(push_over(area_model[m], h, 2.45 * 0.97), 1, 0.01);
-    check_below(push_over(area_model[m], h, 2.45 * 1.03), 0.8);
-  }
-}
-
 // A contact rests d deep and leans before it tips: with a contact of width w left, the lean is 2 d
 // / w and the pressure's centre a/2 - w/3 - a d/w from the middle, at most 1 - 4 sqrt(d / 3 a) of
 // a/2. The springs of volume-penalty are as soft as an explicit step demands. On one corner of its
@@ -169,36 +83,19 @@ static void cube_tips_where_statics_says(void** state) {
 // < 4, K = k h^2 / m and B = b h / m. Half the critical damping of a flat cube, without which it
 // bounces, is B = sqrt K; together K < (sqrt 2 - 1)^2 = 0.17, and at 1 ms d = g h^2 / K > 0.057 mm:
 // the cube tips at 0.945 of the rigid value at most. The default K = 0.05 gives 0.898.
+//
+// Coefficients by the mobility at each patch, so that only edges and corners are soft, do not reach
+// 0.97 either: that takes d < 0.017 mm, K > 0.58 at the edge the cube leans on, where the inverse
+// mass is 2.5 / m. Relative to the mass felt there K' = 1.45, B' = sqrt K' = 1.2 and K' + 2 B' is
+// 3.9 of 4: one contact alone is just stable. But two boxes on each other, k = K' m / h^2 below and
+// K' m / 2 h^2 between them, have a mode of 1 + sqrt(1/2) times that, 6.6; and with damping taken
+// implicitly, which acts as B' / (1 + B') = 0.55, still 4.3.
 static void soft_cube_tips_where_its_springs_let_it(void** state) {
   (void)state;
   for (int m = 0; m < NMODEL; m++) {
-    double d = g * 1e-6 * (m == 0 ? 1 / 0.05 : 0.4), limit = 1 - 4 * sqrt(d / (3 * 0.1));
+    double d = g * 1e-6 * (m == 0 ? 1 / 0.05 : 0.2), limit = 1 - 4 * sqrt(d / (3 * 0.1));
     check_near(push_over(area_model[m], 1e-3, 2.45 * limit * 0.97), 1, 0.01);
     check_below(push_over(area_model[m], 1e-3, 2.45 * limit * 1.03), 0.8);
-  }
-}
-
-static void spin_stops_by_the_torque_of_the_area(void** state) {
-  (void)state;
-  for (int m = 0; m < NMODEL; m++) {
-    int body;
-    double mu = 0.3, w0 = 10, a = 0.1, mass = 0.5;
-    World w = cube_world(scales[0], mu, mu, &body);
-    world_start(&w, area_model[m]);
-    world_run(&w, 0.5);
-    abTwist t = world_twist(&w, body);
-    t.ang.z = w0;
-    world_set_twist(&w, body, t);
-    double I = mass * a * a / 6, time = 0;
-    while (world_twist(&w, body).ang.z > 0.02 * w0 && time < 1) {
-      ab_step(w.model, w.data);
-      time += w.data->h;
-    }
-    // Uniform pressure: arm 0.382598 a; vertex forces: the corners' arm a / sqrt 2.
-    double arm = m == 0 ? 0.382598 * a : a / sqrt(2);
-    double expected = 0.98 * I * w0 / (mu * mass * g * arm);
-    check_near(time, expected, 0.02 * expected + w.data->h);
-    world_free(&w);
   }
 }
 
@@ -222,58 +119,6 @@ static void printed_interpolation_underestimates_the_spin_torque(void** state) {
   world_free(&w);
 }
 
-static void slope_holds_below_and_slides_above(void** state) {
-  (void)state;
-  for (int m = 0; m < NMODEL; m++)
-    for (int over = 0; over < 2; over++) {
-      double mu = 0.4, angle = over ? 1.1 * atan(mu) : 0.9 * atan(mu), time = 0.5;
-      int body;
-      World w = cube_world(scales[0], mu, mu, &body);
-      world_start(&w, area_model[m]);
-      world_run(&w, 0.5);
-      // Tilting gravity is the same as tilting the floor.
-      abModel* model = w.model;
-      model->gravity = v3(g * sin(angle), 0, -g * cos(angle));
-      world_run(&w, over ? 0.1 : 1);  // without sliding it swings before it rests
-      double v0 = world_twist(&w, body).lin.x;
-      world_run(&w, time);
-      double dv = world_twist(&w, body).lin.x - v0;
-      if (over)
-        check_near(dv, g * (sin(angle) - mu * cos(angle)) * time, 1e-3 * g * time * sin(angle));
-      else
-        check_below(fabs(dv), 1e-5);
-      world_free(&w);
-    }
-}
-
-static void colliding_bodies_keep_their_momentum(void** state) {
-  (void)state;
-  const char* const all[] = {"volume-penalty", "volume-qp", "volume-pgs", "point-pgs",
-                             "point-penalty"};
-  for (int m = 0; m < 5; m++) {
-    World w = world_begin(1e-3, false);
-    abQuat turned = quat_from_rotvec(v3(0.3, 0.2, 0.5));
-    int a = world_add_box(&w, v3(0.1, 0.1, 0.1), 1, (abPose){v3(0, 0, 0), quat_identity()});
-    int b = world_add_box(&w, v3(0.1, 0.1, 0.1), 2, (abPose){v3(0.25, 0.05, 0.02), turned});
-    ab_scene_option(w.scene)->gravity = v3_zero();
-    world_start(&w, all[m]);
-    world_set_twist(&w, a, (abTwist){v3(1, 0, 0), v3(0, 1, 0)});
-    world_set_twist(&w, b, (abTwist){v3(-1, 0, 0), v3(1, 0, 2)});
-    abWrench before = ab_momentum(w.model, w.data);
-    bool touched = false;
-    for (int i = 0; i < 300; i++) {
-      ab_step(w.model, w.data);
-      touched = touched || w.data->ncontact > 0;
-    }
-    abWrench after = ab_momentum(w.model, w.data);
-    assert_true(touched);
-    // Scales: 3 kg m/s of linear and 0.4 of angular momentum pass by; cubes have isotropic inertia.
-    check_vec_near(after.force, before.force, 1e-12 * 3);
-    check_vec_near(after.torque, before.torque, 1e-12 * 3);
-    world_free(&w);
-  }
-}
-
 static World stack(int n, const char* contact, double h, int* first) {
   World w = world_begin(h, true);
   for (int i = 0; i < n; i++) {
@@ -284,23 +129,6 @@ static World stack(int n, const char* contact, double h, int* first) {
   }
   world_start(&w, contact);
   return w;
-}
-
-static void stack_forces_are_the_weights_above(void** state) {
-  (void)state;
-  for (int m = 1; m < NMODEL; m++) {
-    int first;
-    World w = stack(5, area_model[m], 1e-3, &first);
-    world_run(&w, 2);
-    for (int i = 0; i < w.data->ncontact; i++) {
-      const abContact* c = &w.data->contacts[i];
-      int lower =
-          c->body2 == 0 ? -1 : c->body1 - first;  // body 1 has the smaller index: the lower box
-      double above = 0.5 * g * (5 - (lower + 1));
-      check_near(fabs(c->wrench.force.z), above, 1e-4 * above);
-    }
-    world_free(&w);
-  }
 }
 
 static void iteration_converges_to_the_direct_solution(void** state) {
@@ -525,18 +353,9 @@ static void degenerate_patch_disturbs_no_other_contact(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rest_force_is_the_weight),
-      cmocka_unit_test(rest_depth_follows_the_law),
-      cmocka_unit_test(sliding_cube_stops_where_coulomb_says),
-      cmocka_unit_test(pushed_cube_accelerates_by_the_excess),
       cmocka_unit_test(cube_below_breakaway_does_not_run_away),
-      cmocka_unit_test(cube_tips_where_statics_says),
       cmocka_unit_test(soft_cube_tips_where_its_springs_let_it),
-      cmocka_unit_test(spin_stops_by_the_torque_of_the_area),
       cmocka_unit_test(printed_interpolation_underestimates_the_spin_torque),
-      cmocka_unit_test(slope_holds_below_and_slides_above),
-      cmocka_unit_test(colliding_bodies_keep_their_momentum),
-      cmocka_unit_test(stack_forces_are_the_weights_above),
       cmocka_unit_test(iteration_converges_to_the_direct_solution),
       cmocka_unit_test(sliding_iteration_converges_to_the_direct_solution),
       cmocka_unit_test(brick_dropped_on_its_corner_gains_no_energy),

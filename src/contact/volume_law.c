@@ -1,0 +1,220 @@
+// The force of a contact as a function of the motion it leaves, f(v), and its derivative D, for the
+// three modes of contact/volume.h. Both models seek the motion that agrees with it by Newton's
+// method: volume-qp that of all bodies, volume-pgs that of one contact.
+//
+// Sticking is linear, f = G (v* - v). In the other modes the vertices carry unilateral forces;
+// eliminating w from 0 <= eps _|_ w = n . K v - v* + slack eps >= 0 gives them in closed form,
+//
+//     eps = max(0, v* - n . K v) / slack,      slack = r_n L / m,
+//
+// of each vertex. Holding adds -Gt v. Sliding adds friction at the vertices against the sliding u
+// there,
+//
+//     t = -mu_k eps u / max(|u|, slack mu_k eps):
+//
+// a vertex slower than what friction changes in a step times r_n stops softly; at rest the contact
+// sticks anyhow.
+//
+// Newton's method on t(u) itself would jump to and fro across u = 0. So each vertex remembers t,
+// its friction under the last motion, and is judged by T = t - (u + slack t) / m, m the mobility of
+// the vertex: below the limit mu_k eps it stops, t = -u / slack; else it slides along d = T / |T|,
+//
+//     t = mu_k eps d - s (1 - d d^T) u,     s = mu_k eps / (m (|T| - mu_k eps) + slack mu_k eps),
+//
+// the linear form of t = mu_k eps T / |T| with its own t on the right eliminated. Where it stands
+// still u points against d and s = mu_k eps / |u|: it is the law above and its true derivative. No
+// vertex carries more than all of them did under the last motion: a load the law asks for beyond
+// that is none to judge by.
+//
+// Loads and friction are found together: friction at a corner far below the centre of mass changes
+// the load as much as the load changes friction, and to find them in turns goes to and fro.
+#include <float.h>
+#include <string.h>
+
+#include "contact/volume.h"
+#include "solve/dense.h"
+
+// A contact's force is sought until it changes by this part of the first step only: the sweep that
+// asks will come back.
+static const double GAIN = 0.01;
+// Newton steps of one contact; half steps from here on, which end the rare cycles.
+enum { MAX_STEP = 30, FIRST_HALF_STEP = 10 };
+
+// --- vertices
+// -------------------------------------------------------------------------------------------------
+
+// D += factor a b^T
+static void add_product(double D[36], const double a[6], const double b[6], double factor) {
+  for (int i = 0; i < 6; i++) {
+    double x = factor * a[i];
+    for (int j = 0; j < 6; j++) D[6 * i + j] += x * b[j];
+  }
+}
+
+// Speed a tangential unit impulse at r gives r, the mean of both directions.
+static double mobility(const abVolumeContact* c, abVec2 r) {
+  double spin = 2 * (c->phi[1][5] * r.x - c->phi[0][5] * r.y);
+  return 0.5 * (c->phi[0][0] + c->phi[1][1] + spin + c->phi[5][5] * v2_dot(r, r));
+}
+
+static abVec2 across(abVec2 d, abVec2 u) { return v2_sub(u, v2_scale(v2_dot(d, u), d)); }
+
+// Friction of a loaded vertex near the sliding u.
+static void linearise_friction(const abVolumeContact* c, abVec2 r, abVec2 u, abVolumeVertex* p) {
+  double limit = c->mu_kinetic * smaller(p->eps, c->slide->load), m = mobility(c, r);
+  abVec2 trial = v2_sub(v2_scale(1 - c->slack / m, p->t), v2_scale(1 / m, u));
+  double size = v2_norm(trial);
+  p->d = p->along = v2(0, 0), p->slope = 1 / c->slack;
+  if (size <= limit) {
+    p->t = v2_scale(-p->slope, u);
+    return;
+  }
+  p->d = v2_scale(1 / size, trial);
+  p->along = v2_scale(c->mu_kinetic, p->d);
+  p->slope = limit / (m * (size - limit) + limit * c->slack);
+  p->t = v2_sub(v2_scale(c->mu_kinetic * p->eps, p->d), v2_scale(p->slope, across(p->d, u)));
+}
+
+// f += K^T (eps n + t), D += its derivative.
+static void add_vertex(const abVolumeContact* c, abVec2 r, const abVolumeVertex* p, double f[6],
+                       double D[36]) {
+  const double force[6] = {p->t.x, p->t.y, p->eps, r.y * p->eps, -r.x * p->eps, v2_cross(r, p->t)};
+  const double normal[6] = {0, 0, 1, r.y, -r.x, 0};
+  const double along[6] = {p->along.x, p->along.y, 1, r.y, -r.x, v2_cross(r, p->along)};
+  const double x[6] = {1, 0, 0, 0, 0, -r.y}, y[6] = {0, 1, 0, 0, 0, r.x};
+  double turn[6];
+  for (int i = 0; i < 6; i++) f[i] += force[i];
+  if (!D) return;
+  for (int i = 0; i < 6; i++) turn[i] = p->d.x * x[i] + p->d.y * y[i];
+  add_product(D, along, normal, -1 / c->slack);
+  if (!(p->slope > 0)) return;
+  add_product(D, x, x, -p->slope);
+  add_product(D, y, y, -p->slope);
+  add_product(D, turn, turn, p->slope);
+}
+
+// --- the law
+// -------------------------------------------------------------------------------------------------
+
+void ab_volume_linearise(abVolumeContact* c, const double v[6], double f[6], double D[36]) {
+  const double* damper = c->mode == AB_VOLUME_STICK ? c->G[0] : c->Gt[0];
+  memset(f, 0, 6 * sizeof(double));
+  if (D) memset(D, 0, 36 * sizeof(double));
+  if (c->mode != AB_VOLUME_SLIDE) {
+    ab_volume_multiply(damper, v, f);
+    for (int i = 0; D && i < 36; i++) D[i] = -damper[i];
+    for (int i = 0; i < 6; i++) f[i] = (c->mode == AB_VOLUME_STICK ? c->Gv[i] : 0) - f[i];
+  }
+  if (c->mode == AB_VOLUME_STICK) return;
+  for (int l = 0; l < c->nvert; l++) {
+    abVec2 r = c->vert[l];
+    abVolumeVertex hold = {0}, *p = c->mode == AB_VOLUME_HOLD ? &hold : &c->slide->vertex[l];
+    p->eps = larger(0, (c->target[l] - ab_volume_normal_velocity(v, r)) / c->slack);
+    if (!(p->eps > 0)) continue;
+    if (c->mode == AB_VOLUME_SLIDE) linearise_friction(c, r, ab_volume_sliding_velocity(v, r), p);
+    add_vertex(c, r, p, f, D);
+  }
+}
+
+void ab_volume_advance(abVolumeContact* c, const double dv[6], const double D[36], double f[6]) {
+  for (int i = 0; i < 6; i++) f[i] += dense_dot(D + 6 * i, dv, 6);
+  if (c->mode == AB_VOLUME_SLIDE) c->slide->load = larger(0, f[2]);
+  for (int l = 0; l < c->nvert && c->mode == AB_VOLUME_SLIDE; l++) {
+    abVolumeVertex* p = &c->slide->vertex[l];
+    if (!(p->eps > 0)) {
+      p->t = v2(0, 0);
+      continue;
+    }
+    abVec2 r = c->vert[l], du = ab_volume_sliding_velocity(dv, r);
+    double deps = -ab_volume_normal_velocity(dv, r) / c->slack;
+    p->t = v2_add(p->t, v2_sub(v2_scale(deps, p->along), v2_scale(p->slope, across(p->d, du))));
+  }
+}
+
+// --- one contact
+// -------------------------------------------------------------------------------------------------
+
+// The friction of f as forces at the vertices: equal shares and a turn about their mean, the
+// smallest that have this resultant.
+void ab_volume_share_friction(abVolumeContact* c, const double f[6]) {
+  double share = 1.0 / c->nvert, inertia = 0;
+  c->slide->load = larger(0, f[2]);
+  abVec2 mean = v2(0, 0), force = v2(f[0], f[1]);
+  for (int l = 0; l < c->nvert; l++) mean = v2_add(mean, v2_scale(share, c->vert[l]));
+  for (int l = 0; l < c->nvert; l++) {
+    abVec2 d = v2_sub(c->vert[l], mean);
+    inertia += v2_dot(d, d);
+  }
+  double torque = f[5] - v2_cross(mean, force), turn = inertia > 0 ? torque / inertia : 0;
+  for (int l = 0; l < c->nvert; l++) {
+    abVec2 d = v2_sub(c->vert[l], mean);
+    c->slide->vertex[l].t = v2(share * force.x - turn * d.y, share * force.y + turn * d.x);
+  }
+}
+
+// One Newton step for v = v0 + Phi f(v): (1 - Phi D) dv = v0 + Phi f - v. f + D dv belongs to v +
+// dv exactly; f(v + dv) would magnify every error by the stiffness of the law.
+static bool newton_step(abVolumeContact* c, const double v0[6], double v[6], double f[6],
+                        double part) {
+  abVolumeTangent* a = &c->slide->tangent;
+  double dv[6];
+  a->known = false;
+  ab_volume_linearise(c, v, f, a->D);
+  memcpy(a->v, v, sizeof a->v);
+  memcpy(a->f, f, sizeof a->f);
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) {
+      double x = i == j;
+      for (int k = 0; k < 6; k++) x -= c->phi[i][k] * a->D[6 * k + j];
+      a->lu[6 * i + j] = x;
+    }
+  if (!ab_dense_lu(6, a->lu, a->pivot, DBL_EPSILON)) return false;
+  a->known = true;
+  ab_volume_multiply(c->phi[0], f, dv);
+  for (int i = 0; i < 6; i++) dv[i] += v0[i] - v[i];
+  ab_dense_lu_solve(6, a->lu, a->pivot, dv);
+  for (int i = 0; i < 6; i++) dv[i] *= part, v[i] += dv[i];
+  ab_volume_advance(c, dv, a->D, f);
+  return true;
+}
+
+// The answer by the last step's tangent; true if the law agrees there.
+static bool follow_tangent(abVolumeContact* c, const double v0[6], double v[6], double f[6]) {
+  const abVolumeTangent* a = &c->slide->tangent;
+  double dv[6], law[6], change = 0, lack = 0;
+  ab_volume_multiply(c->phi[0], a->f, dv);
+  for (int i = 0; i < 6; i++) dv[i] += v0[i] - a->v[i];
+  ab_dense_lu_solve(6, a->lu, a->pivot, dv);
+  for (int i = 0; i < 6; i++) {
+    v[i] = a->v[i] + dv[i], f[i] = a->f[i] + dense_dot(a->D + 6 * i, dv, 6);
+    change = larger(change, fabs(f[i] - c->f[i]));
+  }
+  ab_volume_linearise(c, v, law, NULL);
+  for (int i = 0; i < 6; i++) lack = larger(lack, fabs(law[i] - f[i]));
+  return lack <= larger(c->option->small, GAIN * change);
+}
+
+bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]) {
+  double v[6], last[6], enough = c->option->small;
+  if (c->slide->tangent.known) {
+    if (follow_tangent(c, v0, v, f)) return true;
+    memcpy(last, f, sizeof last);
+  } else {
+    memcpy(last, c->f, sizeof last);
+    ab_volume_multiply(c->phi[0], c->f, v);
+    for (int i = 0; i < 6; i++) v[i] += v0[i];
+  }
+  for (int step = 0; step < MAX_STEP; step++) {
+    bool half = step >= FIRST_HALF_STEP && step % 2 == 0;
+    if (!newton_step(c, v0, v, f, half ? 0.5 : 1)) return false;
+    double change = 0, size = 0;
+    for (int i = 0; i < 6; i++) {
+      change = larger(change, fabs(f[i] - last[i])), last[i] = f[i];
+      size = larger(size, fabs(f[i]));
+    }
+    if (step == 0) enough = larger(enough, GAIN * change);
+    // Rounding of a force, magnified by the law, is the least that can be asked for.
+    if (!half && change <= larger(enough, 1e-12 * size)) return true;
+  }
+  return false;
+}
