@@ -1,5 +1,6 @@
 // A pile of n boxes 0.2 x 0.1 x 0.05 m, dropped in layers at random orientations: time per step
-// while it falls and when it has settled, and what the pile is like then.
+// while it falls and when it has settled, and what the pile is like then. With sleep=1 also the
+// time per step when all of it sleeps: it is put to sleep as it is, at rest or not.
 //
 //   bench_patch_pile [n] [seconds] [step] [seed] [threads] [NAME=VALUE ...]
 #define _POSIX_C_SOURCE 200809L
@@ -117,6 +118,17 @@ static void print(const char* phase, const abModel* model, const abData* data, c
       floor_force / (model->total_mass * -model->gravity.z));
 }
 
+// Any motion counts as rest, so that all fall asleep within some steps.
+static void time_sleep(const abModel* model, abData* data) {
+  Sum sum = {0};
+  data->sleep = (abSleepRule){.on = true, .rest = 0, .speed = 1e9, .drift = 1e9, .steps = 3};
+  for (int i = 0; i < 2000 && data->stat.nasleep < model->nbody - 1; i++) step(model, data, &sum);
+  sum = (Sum){0};
+  for (int i = 0; i < 1000; i++) step(model, data, &sum);
+  printf("asleep   %d of %d  %8.3f ms/step  contacts %d\n", data->stat.nasleep, model->nbody - 1,
+         1e3 * sum.wall / sum.steps, data->ncontact);
+}
+
 int main(int argc, char** argv) {
   int n = argc > 1 ? atoi(argv[1]) : 1000;
   double seconds = argc > 2 ? atof(argv[2]) : 4, h = argc > 3 ? atof(argv[3]) : 1e-3;
@@ -126,9 +138,14 @@ int main(int argc, char** argv) {
   abData* data = ab_data_create(model, &error);
   if (!data || ab_set_contact(model, data, "patch", &error) != AB_OK) stop(&error);
   if (argc > 5 && ab_set_threads(data, atoi(argv[5]), &error) != AB_OK) stop(&error);
+  bool sleep = false;
   for (int i = 6; i < argc; i++) {
     char* eq = strchr(argv[i], '=');
     if (!eq) continue;
+    if (strncmp(argv[i], "sleep=", 6) == 0) {
+      sleep = atoi(eq + 1) != 0;
+      continue;
+    }
     *eq = 0;
     if (ab_set_param(data, argv[i], atof(eq + 1), &error) != AB_OK) stop(&error);
   }
@@ -141,6 +158,7 @@ int main(int argc, char** argv) {
     fflush(stdout);
   }
   printf("hash %016llx\n", (unsigned long long)ab_state_hash(model, data));
+  if (sleep) time_sleep(model, data);
   ab_data_free(data);
   ab_model_free(model);
   return 0;

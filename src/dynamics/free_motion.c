@@ -44,6 +44,7 @@ void ab_free_motion(const abModel* model, abData* data) {
   }
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
+    if (data->asleep[mover->body0]) continue;
     if (!mover->jointed) {
       data->trees->link[model->body[mover->body0].joint0].load = wrench_zero();
       continue;
@@ -55,6 +56,7 @@ void ab_free_motion(const abModel* model, abData* data) {
   ab_actuators(model, data, !rk4);
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
+    if (data->asleep[mover->body0]) continue;
     if (!mover->jointed)
       free_body(model, data, mover);
     else
@@ -65,6 +67,8 @@ void ab_free_motion(const abModel* model, abData* data) {
 bool ab_free_motion_follow(const abModel* model, abData* data, const double* v) {
   bool changed = false;
   for (int m = 0; m < model->nmover; m++)
-    if (model->mover[m].jointed && ab_bounds_follow(data, m, v, data->v_free)) changed = true;
+    if (model->mover[m].jointed && !data->asleep[model->mover[m].body0] &&
+        ab_bounds_follow(data, m, v, data->v_free))
+      changed = true;
   return changed;
 }

@@ -170,6 +170,7 @@ void ab_integrate(const abModel* model, abData* data, const double* v_solved,
                   const abTwist* twist_end) {
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
+    if (data->asleep[mover->body0]) continue;
     if (mover->jointed)
       tree(model, data, m, v_solved);
     else if (twist_end)

@@ -207,6 +207,7 @@ static void drive_joint(abData* data, int actuator, int joint, const Drive* d, d
 void ab_actuators(const abModel* model, abData* data, bool implicit) {
   for (int i = 0; i < model->nactuator; i++) {
     int j = model->actuator[i].joint;
+    if (data->asleep[model->joint[j].body]) continue;
     Drive d = drive_at(model, data, i);
     data->actuator_force[i] = clamp(d.force, d.low, d.high);
     double weight = implicit ? data->h * (d.kd + 0.5 * data->h * d.kp) : 0;

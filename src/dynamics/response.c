@@ -33,7 +33,7 @@ void ab_response_update(const abModel* model, abData* data) {
                                 .inv_inertia = data->inv_inertia,
                                 .tree = t};
   for (int m = 0; m < model->nmover; m++)
-    if (model->mover[m].jointed) ab_tree_omega(t, m);
+    if (model->mover[m].jointed && !data->asleep[model->mover[m].body0]) ab_tree_omega(t, m);
 }
 
 static bool is_free(const abResponse* r, int body) {

@@ -114,7 +114,7 @@ static void evaluate(const abModel* model, abData* stage, double* dq, double* dv
   abTrees* t = stage->trees;
   ab_kinematics_bodies(model, stage);
   for (int m = 0; m < model->nmover; m++) {
-    if (!model->mover[m].jointed) continue;
+    if (!model->mover[m].jointed || stage->asleep[model->mover[m].body0]) continue;
     abTreeRange range = tree_range(model, &model->mover[m]);
     t->bound1[m] = t->bound0[m];
     for (int j = range.joint0; j < range.joint1; j++) {
@@ -126,7 +126,7 @@ static void evaluate(const abModel* model, abData* stage, double* dq, double* dv
   }
   ab_actuators(model, stage, false);
   for (int m = 0; m < model->nmover; m++) {
-    if (!model->mover[m].jointed) continue;
+    if (!model->mover[m].jointed || stage->asleep[model->mover[m].body0]) continue;
     ab_tree_factor(t, m);
     ab_tree_solve(t, m, AB_LOAD_ALL, 1, t->tau, dv);
   }
