@@ -112,6 +112,7 @@ typedef struct abPatchContact {
   double answer[6];   // the law's impulse at V
   double step[6];     // change of V by a Newton step
   double G[12];       // minus the law's derivative: packed normal and tangential 3 x 3 blocks
+  bool linear;        // the law is, about V: ab_patch_evaluate
 } abPatchContact;
 
 // What is remembered of a pair. World axes, moved along with the two bodies to the end of the step.

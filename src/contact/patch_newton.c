@@ -72,10 +72,18 @@ static void add_product6(const double* restrict A, const double* restrict H, dou
   }
 }
 
+// See line_search.
+typedef struct Slope {
+  double at0, rate;
+  int nbent;
+  abPatchContact** bent;
+} Slope;
+
 typedef struct Work {
   abBlockSymbolic symbolic;
   double *T[2], *H[2];
   double* value;
+  Slope slope;
 } Work;
 
 static void add_block(const abBlockSymbolic* s, Work* w, const abPatchContact* c, int a, int b) {
@@ -158,23 +166,49 @@ static abStatus take_work(const abPatchIsland* island, Work* w) {
     if (!w->T[k] || !w->H[k]) return AB_ERROR_MEMORY;
   }
   w->value = AB_TAKE(island->scratch, double, w->symbolic.nvalue);
-  return w->value ? AB_OK : AB_ERROR_MEMORY;
+  w->slope.bent = AB_TAKE(island->scratch, abPatchContact*, island->ncontact);
+  return w->value && w->slope.bent ? AB_OK : AB_ERROR_MEMORY;
 }
 
 // --- line search
 // ---------------------------------------------------------------------------------------
 
-// Derivative of the energy along the step at v + a d: sum of J d . (impulse - answer(V + a J d)) +
-// a d^T M d.
-static double slope_at(abPatchIsland* island, double a, double dMd) {
-  double sum = a * dMd;
+// Derivative of the energy along the step at v + a d: a d^T M d + sum of J d . (impulse - answer(V
+// + a J d)). Where the law is linear at both ends it is so in between (patch_law.c), and only the
+// other contacts need be asked again.
+static double slope_of(abPatchContact* c, double a) {
+  double V[6], f[6], sum = 0;
+  for (int k = 0; k < 6; k++) V[k] = c->V[k] + a * c->step[k];
+  ab_patch_evaluate(&c->law, V, f, NULL);
+  for (int k = 0; k < 6; k++) sum += c->step[k] * (c->impulse[k] - f[k]);
+  return sum;
+}
+
+// Looks at the end of the step; returns the slope there.
+static double find_slope(const abPatchIsland* island, Slope* slope) {
+  double bent = 0;
+  slope->at0 = 0, slope->nbent = 0;
+  slope->rate = ab_patch_kinetic(island, island->direction);
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    double V[6], f[6];
-    for (int k = 0; k < 6; k++) V[k] = c->V[k] + a * c->step[k];
-    ab_patch_evaluate(&c->law, V, f, NULL);
-    for (int k = 0; k < 6; k++) sum += c->step[k] * (c->impulse[k] - f[k]);
+    double V[6], f[6], first = 0, last = 0;
+    for (int k = 0; k < 6; k++) V[k] = c->V[k] + c->step[k];
+    bool linear = ab_patch_evaluate(&c->law, V, f, NULL) && c->linear;
+    for (int k = 0; k < 6; k++) {
+      first += c->step[k] * (c->impulse[k] - c->answer[k]);
+      last += c->step[k] * (c->impulse[k] - f[k]);
+    }
+    if (linear)
+      slope->at0 += first, slope->rate += last - first;
+    else
+      slope->bent[slope->nbent++] = c, bent += last;
   }
+  return slope->at0 + slope->rate + bent;
+}
+
+static double slope_at(const Slope* slope, double a) {
+  double sum = slope->at0 + a * slope->rate;
+  for (int i = 0; i < slope->nbent; i++) sum += slope_of(slope->bent[i], a);
   return sum;
 }
 
@@ -183,9 +217,8 @@ static double slope_at(abPatchIsland* island, double a, double dMd) {
 // the slope has a kink, hardly rising before it and steep behind it. What is returned lies behind
 // the kink, so that the next step knows of the contact. Full steps are taken where the slope at
 // their end is at most `accept` times that at the beginning.
-static double line_search(abPatchIsland* island, double accept) {
-  double dMd = ab_patch_kinetic(island, island->direction);
-  double slope0 = 0, slope1 = slope_at(island, 1, dMd);
+static double line_search(abPatchIsland* island, Work* w, double accept) {
+  double slope0 = 0, slope1 = find_slope(island, &w->slope);
   for (int i = 0; i < island->ndof; i++) slope0 += island->gradient[i] * island->direction[i];
   if (!(slope0 < 0) || slope1 <= accept * -slope0) return 1;
   double low = 0, high = 1, flow = slope0, fhigh = slope1;
@@ -193,7 +226,7 @@ static double line_search(abPatchIsland* island, double accept) {
   for (int i = 0; i < 24 && high - low > 0.03 * accept * high; i++) {
     double width = high - low;
     double a = bisect ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
-    double f = slope_at(island, a, dMd);
+    double f = slope_at(&w->slope, a);
     if (fabs(f) <= 0.3 * accept * -slope0) return a;
     if (f > 0)
       high = a, fhigh = f;
@@ -220,11 +253,14 @@ static void take_step(abPatchIsland* island, double a) {
 // --- passes
 // --------------------------------------------------------------------------------------------
 
-static void evaluate(abPatchIsland* island, bool derivative) {
+static void evaluate(abPatchIsland* island) {
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    if (derivative) c->law.trust = ab_patch_trust(c, c->impulse);
-    ab_patch_evaluate(&c->law, c->V, c->answer, derivative ? c->G : NULL);
+    c->law.trust = 1;
+    c->linear = ab_patch_evaluate(&c->law, c->V, c->answer, c->G);
+    if (c->linear) continue;
+    c->law.trust = ab_patch_trust(c, c->impulse);
+    if (c->law.trust < 1) ab_patch_evaluate(&c->law, c->V, c->answer, c->G);
   }
 }
 
@@ -245,9 +281,8 @@ static bool find_direction(abPatchIsland* island, Work* w) {
 }
 
 static bool newton_step(abPatchIsland* island, Work* w, double accept) {
-  evaluate(island, true);
   if (!find_direction(island, w)) return false;
-  take_step(island, line_search(island, accept));
+  take_step(island, line_search(island, w, accept));
   return true;
 }
 
@@ -311,7 +346,7 @@ static bool end_pass(abPatchIsland* island, Progress* p, bool stalled) {
   }
   for (int i = 0; i < island->ncontact; i++)
     ab_patch_update_load(island->contact[i], island->contact[i]->answer, p->blend);
-  evaluate(island, false);
+  evaluate(island);
   island->residual = ab_patch_residual(island);
   if (island->residual <= (stalled ? p->loose : p->tolerance) || ++p->pass >= MOST_PASSES)
     return true;
@@ -329,7 +364,7 @@ abStatus ab_patch_newton(abPatchIsland* island) {
   Work work = {.value = NULL};
   Progress p = begin_progress(island);
   for (;;) {
-    evaluate(island, false);
+    evaluate(island);
     island->residual = ab_patch_residual(island);
     bool stalled = island->residual <= p.loose && island->residual > 0.5 * p.last;  // by rounding
     p.last = island->residual;

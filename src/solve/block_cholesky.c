@@ -260,6 +260,45 @@ static void divide_rows(int m, int n, const double* L, double* X) {
   }
 }
 
+// L^-T of a 6 x 6 block, row by row of the upper triangle.
+static void invert_transposed6(const double* L, double P[36]) {
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) {
+      double t = i == j;
+      for (int k = i; k < j; k++) t -= P[6 * i + k] * L[6 * j + k];
+      P[6 * i + j] = j < i ? 0 : t / L[7 * j];
+    }
+}
+
+// X <- X P for m rows of six.
+AB_WIDE static void multiply_rows6(int m, const double P[36], double* X) {
+  Four four[6];
+  Two two[6];
+  for (int k = 0; k < 6; k++)
+    four[k] = *(const Four*)(P + 6 * k), two[k] = *(const Two*)(P + 6 * k + 4);
+  for (int i = 0; i < m; i++, X += 6) {
+    Four c = X[0] * four[0];
+    Two d = X[0] * two[0];
+    for (int k = 1; k < 6; k++) c += X[k] * four[k], d += X[k] * two[k];
+    *(Four*)X = c;
+    *(Two*)(X + 4) = d;
+  }
+}
+
+// Divides the blocks of column j below its diagonal by it.
+static void divide_column(const abBlockSymbolic* s, double* value, int j) {
+  int nj = s->size[s->order[j]], first = s->start[j] + 1, last = s->start[j + 1];
+  const double* diagonal = value + s->value[s->start[j]];
+  if (nj != 6) {
+    for (int b = first; b < last; b++)
+      divide_rows(s->size[s->order[s->row[b]]], nj, diagonal, value + s->value[b]);
+  } else if (first < last) {
+    double P[36];
+    invert_transposed6(diagonal, P);
+    multiply_rows6((s->value[last] - s->value[first]) / 6, P, value + s->value[first]);
+  }
+}
+
 // Takes off column j what column k, whose block in row j is stored as `first`, adds to it. The rows
 // of column k below j are among those of column j.
 static void subtract_column(const abBlockSymbolic* s, double* value, int j, int k, int first) {
@@ -296,8 +335,7 @@ int ab_block_factor(const abBlockSymbolic* s, double* value, double floor) {
     for (int t = s->left[j]; t < s->left[j + 1]; t++)
       subtract_column(s, value, j, s->left_column[t], s->left_at[t]);
     nreplaced += factor_diagonal(nj, diagonal, before, floor);
-    for (int b = s->start[j] + 1; b < s->start[j + 1]; b++)
-      divide_rows(s->size[s->order[s->row[b]]], nj, diagonal, value + s->value[b]);
+    divide_column(s, value, j);
   }
   return nreplaced;
 }
