@@ -153,29 +153,14 @@ static int wait_for_newton(const abPatchIsland* island) {
 
 static bool is_large(const abPatchIsland* island) { return island->ncontact > AB_PATCH_LARGE; }
 
-// What Newton's method leaves unfinished in a large island is no good beginning for the sweeps.
-static abStatus newton_or_nothing(abPatchIsland* island) {
-  int n = island->ndof, m = island->ncontact;
-  double* v = AB_TAKE(island->scratch, double, n);
-  abPatchContact* contact = AB_TAKE(island->scratch, abPatchContact, m);
-  if (!v || !contact) return AB_ERROR_MEMORY;
-  memcpy(v, island->v, sizeof(double) * (size_t)n);
-  for (int i = 0; i < m; i++) contact[i] = *island->contact[i];
-  abStatus status = ab_patch_newton(island);
-  if (status != AB_OK || solved(island)) return status;
-  island->newton_wait = NEWTON_WAIT;
-  memcpy(island->v, v, sizeof(double) * (size_t)n);
-  for (int i = 0; i < m; i++) *island->contact[i] = contact[i];
-  return AB_OK;
-}
-
 static abStatus solve_one(abPatchIsland* island) {
   bool large = is_large(island);
   int wait = wait_for_newton(island);
   island->newton_wait = wait > 0 ? wait - 1 : 0;
   if (!large || (wait == 0 && ab_patch_departure(island) <= CALM)) {
-    abStatus status = large ? newton_or_nothing(island) : ab_patch_newton(island);
+    abStatus status = ab_patch_newton(island);
     if (status != AB_OK || solved(island)) return status;
+    if (large) island->newton_wait = NEWTON_WAIT;
   }
   return ab_patch_sweep(island, (int)island->system->param[AB_PATCH_SWEEPS]);
 }
@@ -210,6 +195,14 @@ static void solve_island(void* context, int i, int worker) {
   ab_arena_release(island->scratch, mark);
 }
 
+// One island has a place for what Newton's method keeps between steps.
+static void keep_largest(const abContactProblem* problem, int n, abPatchIsland* island) {
+  int most = -1;
+  for (int i = 0; i < n; i++)
+    if (is_large(&island[i]) && (most < 0 || island[i].ncontact > island[most].ncontact)) most = i;
+  if (most >= 0) island[most].cache = problem->cache;
+}
+
 static abStatus solve_all(const abContactProblem* problem, abContactSolution* solution) {
   abArena* arena = problem->scratch;
   abPatchSystem system;
@@ -231,6 +224,7 @@ static abStatus solve_all(const abContactProblem* problem, abContactSolution* so
   for (int i = 0; i < islands.n; i++)
     if (ab_patch_island(&system, &islands, i, &job.island[i]) != AB_OK) return AB_ERROR_MEMORY;
   if (number_blocks(&system, &islands, job.island) != AB_OK) return AB_ERROR_MEMORY;
+  keep_largest(problem, islands.n, job.island);
   ab_pool_run(problem->pool, islands.n, solve_island, &job);
   for (int i = 0; i < islands.n; i++) {
     if (job.status[i] != AB_OK) return job.status[i];

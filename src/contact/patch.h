@@ -52,6 +52,7 @@ typedef struct abPatchPart {
   int target;
   abPatchArea area;
   double m[6];
+  bool measured;  // m is known
 } abPatchPart;
 
 // The contact law of one patch: from a relative twist to an impulse.
@@ -155,6 +156,7 @@ typedef struct abPatchIsland {
   double *v, *v_free, *gradient, *direction;
   double* scale;  // per block: what the residual is measured by
   abArena* scratch;
+  abArena* cache;  // of the largest island, else NULL
   // result
   int newton_wait;
   int iterations, nregularised;
@@ -208,6 +210,17 @@ double ab_patch_trust(const abPatchContact* c, const double f[6]);
 // --- patch_newton.c
 // Leaves the residual above the tolerance where it fails, or where the matrix is too large.
 abStatus ab_patch_newton(abPatchIsland* island);
+// --- patch_cache.c
+typedef struct abPatchCache abPatchCache;
+abPatchCache* ab_patch_cache_find(const abPatchIsland* island);  // NULL: not for these contacts
+abPatchCache* ab_patch_cache_make(const abPatchIsland* island);  // NULL: no room, or none for it
+void ab_patch_cache_forget(const abPatchIsland* island);
+abBlockSymbolic* ab_patch_cache_symbolic(abPatchCache* cache);
+double* ab_patch_cache_value(const abPatchIsland* island, abPatchCache* cache);
+// The values are factors, with the contacts' present G, or no longer.
+void ab_patch_cache_factored(const abPatchIsland* island, abPatchCache* cache, bool done);
+// One step with the old factors; false if there are none.
+bool ab_patch_chord(abPatchIsland* island, const abPatchCache* cache);
 // --- patch_sweep.c
 // How far the motion has gone, in units of g h, from where the law gave the impulses.
 double ab_patch_departure(const abPatchIsland* island);

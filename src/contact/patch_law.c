@@ -110,8 +110,8 @@ static void add_pressure(const double m[6], Field p, double weight, double f[6],
 }
 
 // Returns whether all of the part presses.
-static bool press_part(const abPatchLaw* law, const abPatchPart* part, const double V[6],
-                       double f[6], double* G) {
+static bool press_part(const abPatchLaw* law, abPatchPart* part, const double V[6], double f[6],
+                       double* G) {
   Field p = pressure_field(law, part->target, V);
   double least = INFINITY, most = -INFINITY;
   const abPatchArea* area = &part->area;
@@ -120,6 +120,9 @@ static bool press_part(const abPatchLaw* law, const abPatchPart* part, const dou
     least = min2(least, here), most = max2(most, here);
   }
   if (least >= 0) {
+    static const double everywhere[3] = {1, 0, 0};
+    if (!part->measured) ab_area_positive(area, everywhere, part->m);
+    part->measured = true;
     add_pressure(part->m, p, law->weight, f, G);
     return true;
   }

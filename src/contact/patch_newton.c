@@ -80,10 +80,14 @@ typedef struct Slope {
 } Slope;
 
 typedef struct Work {
-  abBlockSymbolic symbolic;
+  abPatchCache* cache;
+  abBlockSymbolic* symbolic;
+  abBlockSymbolic own;
   double *T[2], *H[2];
   double* value;
   Slope slope;
+  double* v;  // velocities and contacts of a large island before the first iteration
+  abPatchContact* contact;
 } Work;
 
 static void add_block(const abBlockSymbolic* s, Work* w, const abPatchContact* c, int a, int b) {
@@ -140,11 +144,11 @@ static void assemble(abPatchIsland* island, const abBlockSymbolic* s, Work* w) {
   for (int i = 0; i < island->ncontact; i++) add_contact(island->contact[i], s, w);
 }
 
-// The elimination order and pattern of the island's matrix. AB_ERROR_UNSUPPORTED: its factorisation
-// would cost too much.
-static abStatus plan_factors(const abPatchIsland* island, abBlockSymbolic* symbolic) {
-  abArena* arena = island->scratch;
-  int(*edge)[2] = ab_arena_take(arena, sizeof(int[2]) * (size_t)island->ncontact);
+// The elimination order and pattern of the island's matrix, kept in `arena`. AB_ERROR_UNSUPPORTED:
+// its factorisation would cost too much.
+static abStatus plan_factors(const abPatchIsland* island, abArena* arena,
+                             abBlockSymbolic* symbolic) {
+  int(*edge)[2] = ab_arena_take(island->scratch, sizeof(int[2]) * (size_t)island->ncontact);
   if (!edge) return AB_ERROR_MEMORY;
   int n = 0;
   for (int i = 0; i < island->ncontact; i++) {
@@ -154,20 +158,53 @@ static abStatus plan_factors(const abPatchIsland* island, abBlockSymbolic* symbo
     n++;
   }
   return ab_block_symbolic(island->nblock, island->size, n, (const int(*)[2])edge,
-                           island->system->param[AB_PATCH_DIRECT_LIMIT], arena, arena, symbolic);
+                           island->system->param[AB_PATCH_DIRECT_LIMIT], arena, island->scratch,
+                           symbolic);
+}
+
+// Symbolic factors: those kept, or new ones, to be kept if there is room.
+static abStatus find_symbolic(const abPatchIsland* island, Work* w) {
+  if (w->cache) {
+    w->symbolic = ab_patch_cache_symbolic(w->cache);
+    return AB_OK;
+  }
+  w->cache = ab_patch_cache_make(island);
+  w->symbolic = w->cache ? ab_patch_cache_symbolic(w->cache) : &w->own;
+  abStatus status = plan_factors(island, w->cache ? island->cache : island->scratch, w->symbolic);
+  if (status != AB_OK && w->cache) ab_patch_cache_forget(island);
+  return status;
+}
+
+// What is left unfinished in a large island is no good beginning for the sweeps: they begin where
+// Newton's method did.
+static bool put_aside(const abPatchIsland* island, Work* w) {
+  if (island->ncontact <= AB_PATCH_LARGE) return true;
+  w->v = AB_TAKE(island->scratch, double, island->ndof);
+  w->contact = AB_TAKE(island->scratch, abPatchContact, island->ncontact);
+  if (!w->v || !w->contact) return false;
+  memcpy(w->v, island->v, sizeof(double) * (size_t)island->ndof);
+  for (int i = 0; i < island->ncontact; i++) w->contact[i] = *island->contact[i];
+  return true;
+}
+
+static void take_back(abPatchIsland* island, const Work* w) {
+  memcpy(island->v, w->v, sizeof(double) * (size_t)island->ndof);
+  for (int i = 0; i < island->ncontact; i++) *island->contact[i] = w->contact[i];
 }
 
 static abStatus take_work(const abPatchIsland* island, Work* w) {
-  abStatus status = plan_factors(island, &w->symbolic);
+  abStatus status = find_symbolic(island, w);
   if (status != AB_OK) return status;
+  const abBlockSymbolic* s = w->symbolic;
   for (int k = 0; k < 2; k++) {
-    w->T[k] = AB_TAKE(island->scratch, double, 6 * w->symbolic.largest);
-    w->H[k] = AB_TAKE(island->scratch, double, 6 * w->symbolic.largest);
+    w->T[k] = AB_TAKE(island->scratch, double, 6 * s->largest);
+    w->H[k] = AB_TAKE(island->scratch, double, 6 * s->largest);
     if (!w->T[k] || !w->H[k]) return AB_ERROR_MEMORY;
   }
-  w->value = AB_TAKE(island->scratch, double, w->symbolic.nvalue);
+  w->value = w->cache ? ab_patch_cache_value(island, w->cache)
+                      : AB_TAKE(island->scratch, double, s->nvalue);
   w->slope.bent = AB_TAKE(island->scratch, abPatchContact*, island->ncontact);
-  return w->value && w->slope.bent ? AB_OK : AB_ERROR_MEMORY;
+  return w->value && w->slope.bent && put_aside(island, w) ? AB_OK : AB_ERROR_MEMORY;
 }
 
 // --- line search
@@ -266,10 +303,12 @@ static void evaluate(abPatchIsland* island) {
 
 // Solves for the step d from gradient, answer and G.
 static bool find_direction(abPatchIsland* island, Work* w) {
-  const abBlockSymbolic* s = &w->symbolic;
+  const abBlockSymbolic* s = w->symbolic;
+  if (w->cache) ab_patch_cache_factored(island, w->cache, false);
   assemble(island, s, w);
   // Pivots smaller than rounding of what was subtracted carry no information.
   island->nregularised += ab_block_factor(s, w->value, 16 * DBL_EPSILON);
+  if (w->cache) ab_patch_cache_factored(island, w->cache, true);
   for (int i = 0; i < island->ndof; i++) island->direction[i] = -island->gradient[i];
   ab_block_solve(s, w->value, island->direction);
   double sum = 0;
@@ -358,14 +397,37 @@ static bool end_pass(abPatchIsland* island, Progress* p, bool stalled) {
   return false;
 }
 
-// Passes: the pressure that bounds friction is that of the last pass.
-abStatus ab_patch_newton(abPatchIsland* island) {
-  int most = (int)island->system->param[AB_PATCH_ITERATIONS], first = island->iterations;
-  Work work = {.value = NULL};
-  Progress p = begin_progress(island);
+// Near rest: a residual this small is worth a trial with the factors of some step before, and they
+// go on while each step takes off this much.
+#define NEARLY 1e-2
+#define GOES_ON 0.1
+
+// Leaves answers and residual of what it has reached.
+static void mend_by_old_factors(abPatchIsland* island, const abPatchCache* cache,
+                                const Progress* p) {
+  double last = INFINITY, wanted = p->tolerance;
   for (;;) {
     evaluate(island);
     island->residual = ab_patch_residual(island);
+    bool nearly = island->residual <= NEARLY && island->residual <= GOES_ON * last;
+    if (island->residual <= wanted || !nearly || !ab_patch_chord(island, cache)) return;
+    last = island->residual, wanted = BEYOND * p->tolerance;
+    island->iterations++;
+  }
+}
+
+// Passes: the pressure that bounds friction is that of the last pass.
+abStatus ab_patch_newton(abPatchIsland* island) {
+  int most = (int)island->system->param[AB_PATCH_ITERATIONS];
+  Work work = {.cache = ab_patch_cache_find(island)};
+  Progress p = begin_progress(island);
+  mend_by_old_factors(island, work.cache, &p);
+  int first = island->iterations;
+  for (bool known = true;; known = false) {
+    if (!known) {
+      evaluate(island);
+      island->residual = ab_patch_residual(island);
+    }
     bool stalled = island->residual <= p.loose && island->residual > 0.5 * p.last;  // by rounding
     p.last = island->residual;
     if (island->residual < 0.5 * p.best) p.best = island->residual, p.since = 0;
@@ -384,6 +446,10 @@ abStatus ab_patch_newton(abPatchIsland* island) {
       island->nregularised++;
       break;
     }
+  }
+  if (work.contact && !(island->residual <= p.tolerance)) {
+    take_back(island, &work);
+    return AB_OK;
   }
   for (int i = 0; i < island->ncontact; i++)
     memcpy(island->contact[i]->state, island->contact[i]->V, sizeof island->contact[i]->state);

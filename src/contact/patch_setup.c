@@ -158,10 +158,7 @@ void ab_patch_part_area(abPatchLaw* law, double* room) {
   ab_area_split(&whole, d, room, part);
   for (int k = 0; k < 2; k++) {
     if (part[k].n < 3) continue;
-    static const double everywhere[3] = {1, 0, 0};
-    abPatchPart* p = &law->part[law->npart++];
-    p->target = k, p->area = part[k];
-    ab_area_positive(&p->area, everywhere, p->m);
+    law->part[law->npart++] = (abPatchPart){.target = k, .area = part[k]};
   }
 }
 

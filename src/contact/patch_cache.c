@@ -1,0 +1,87 @@
+// What Newton's method keeps of the largest island from step to step: the pattern of its matrix
+// while the contacts are the same, and the last factors.
+//
+// At rest the matrix is the same in every step, and what rounding has disturbed is mended with the
+// old factors, at the price of one evaluation and one solve: with H = M + sum J^T G J of some step
+// before, H d = -gradient, impulse = answer - G J d (ab_patch_chord). Velocities are then made anew
+// from the impulses, so that the two belong together to rounding, whatever H was.
+#include <string.h>
+
+#include "contact/patch.h"
+
+struct abPatchCache {
+  int nblock, ncontact;
+  int* mover;       // per block
+  int (*side)[2];   // per contact: blocks
+  double (*G)[12];  // per contact, of the factors
+  abBlockSymbolic symbolic;
+  double* value;
+  bool factored;
+};
+
+static bool same_contacts(const abPatchIsland* island, const abPatchCache* cache) {
+  if (cache->nblock != island->nblock || cache->ncontact != island->ncontact) return false;
+  if (memcmp(cache->mover, island->mover, sizeof(int) * (size_t)island->nblock) != 0) return false;
+  for (int i = 0; i < island->ncontact; i++)
+    for (int k = 0; k < 2; k++)
+      if (cache->side[i][k] != island->contact[i]->side[k].block) return false;
+  return true;
+}
+
+abPatchCache* ab_patch_cache_find(const abPatchIsland* island) {
+  if (!island->cache || island->cache->used == 0) return NULL;
+  abPatchCache* cache = (abPatchCache*)island->cache->base;
+  return same_contacts(island, cache) ? cache : NULL;
+}
+
+abPatchCache* ab_patch_cache_make(const abPatchIsland* island) {
+  abArena* arena = island->cache;
+  if (!arena) return NULL;
+  ab_arena_release(arena, 0);
+  abPatchCache* cache = AB_TAKE(arena, abPatchCache, 1);
+  if (!cache) return NULL;
+  int m = island->ncontact;
+  *cache = (abPatchCache){.nblock = island->nblock, .ncontact = m};
+  cache->mover = AB_TAKE(arena, int, island->nblock);
+  cache->side = ab_arena_take(arena, sizeof(int[2]) * (size_t)m);
+  cache->G = ab_arena_take(arena, sizeof(double[12]) * (size_t)m);
+  if (!cache->mover || !cache->side || !cache->G) {
+    ab_arena_release(arena, 0);
+    return NULL;
+  }
+  memcpy(cache->mover, island->mover, sizeof(int) * (size_t)island->nblock);
+  for (int i = 0; i < m; i++)
+    for (int k = 0; k < 2; k++) cache->side[i][k] = island->contact[i]->side[k].block;
+  return cache;
+}
+
+void ab_patch_cache_forget(const abPatchIsland* island) { ab_arena_release(island->cache, 0); }
+
+abBlockSymbolic* ab_patch_cache_symbolic(abPatchCache* cache) { return &cache->symbolic; }
+
+double* ab_patch_cache_value(const abPatchIsland* island, abPatchCache* cache) {
+  if (!cache->value) cache->value = AB_TAKE(island->cache, double, cache->symbolic.nvalue);
+  return cache->value;
+}
+
+void ab_patch_cache_factored(const abPatchIsland* island, abPatchCache* cache, bool done) {
+  cache->factored = done;
+  for (int i = 0; i < island->ncontact && done; i++)
+    memcpy(cache->G[i], island->contact[i]->G, sizeof cache->G[i]);
+}
+
+bool ab_patch_chord(abPatchIsland* island, const abPatchCache* cache) {
+  if (!cache || !cache->factored) return false;
+  double* d = island->direction;
+  for (int i = 0; i < island->ndof; i++) d[i] = -island->gradient[i];
+  ab_block_solve(&cache->symbolic, cache->value, d);
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    double step[6], Gd[6];
+    ab_patch_relative(island, c, d, step);
+    ab_patch_apply_G(cache->G[i], step, Gd);
+    for (int k = 0; k < 6; k++) c->impulse[k] = c->answer[k] - Gd[k];
+  }
+  ab_patch_velocities(island);
+  return true;
+}
