@@ -75,7 +75,7 @@ static void floor_forces(const World* w, double* force) {
   }
 }
 
-// Runs until nothing has been faster than 1 cm/s for `quiet`, at most for `limit`, and then for
+// Runs until nothing has been faster than 2 mm/s for `quiet`, at most for `limit`, and then for
 // `watched`.
 static int run_heap(World* w, double* force, double limit, Force* r) {
   const double quiet = 0.1, watched = 0.5;
@@ -83,7 +83,7 @@ static int run_heap(World* w, double* force, double limit, Force* r) {
   while (n < most && w->data->time < r->settled + quiet + watched) {
     ab_step(w->model, w->data);
     floor_forces(w, force + (size_t)n++ * NBOX);
-    if (largest_speed(w) > 0.01 && w->data->time < limit) r->settled = w->data->time;
+    if (largest_speed(w) > 0.002 && w->data->time < limit) r->settled = w->data->time;
   }
   r->settled += quiet;
   return n;

@@ -34,7 +34,8 @@
 //   slide  else: forces at the vertices along n + mu_k e_l, e_l against the sliding there,
 //              f = sum_l eps_l K_l^T (n + mu_k e_l),    0 <= eps_l  _|_  w_l >= 0 (volume_law.c).
 //
-// w_l = n . K_l v - v*_l + r_n L / m eps_l: the unilateral damper at a vertex. Without `hold` a box
+// w_l = n . K_l v - v*_l + slack_l eps_l: the unilateral damper at a vertex, slack_l = r_n / m over
+// its share of the patch. Without `hold` a box
 // that rocks or leans on an edge would have kinetic friction only.
 //
 // Friction opposes the velocity at the end of the step: at that of the start it would reverse, in
@@ -136,7 +137,7 @@ typedef struct abVolumeContact {
   int nvert;
   abVec2 vert[AB_VOLUME_MAX_VERTEX];    // in units of `size`
   double target[AB_VOLUME_MAX_VERTEX];  // v*_l at the vertices
-  double slack;                         // r_n L / m
+  double slack[AB_VOLUME_MAX_VERTEX];   // r_n / (m share): the inverse of their dampers
   abVolumeCone cone;
   abVolumeVertices *hold, *slide;  // NULL before they are first needed
   double f[6];

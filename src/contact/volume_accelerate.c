@@ -13,7 +13,8 @@ bool ab_accelerate_begin(abAccelerate* a, int nresidual, int nstate, abArena* ar
   for (int j = 0; j < AB_ACCELERATE_DEPTH; j++) {
     a->dr[j] = AB_TAKE(arena, double, nresidual);
     a->dg[j] = AB_TAKE(arena, double, nstate);
-    enough = enough && a->dr[j] && a->dg[j];
+    a->q[j] = AB_TAKE(arena, double, nresidual);
+    enough = enough && a->dr[j] && a->dg[j] && a->q[j];
   }
   return enough;
 }
@@ -38,28 +39,35 @@ static int place(const abAccelerate* a, int k) {
   return (a->newest - k + AB_ACCELERATE_DEPTH) % AB_ACCELERATE_DEPTH;
 }
 
-// Minimises |r - sum_k weight_k dr_k| by the normal equations of the normalised differences. Older
-// ones that depend on newer ones, as far as half the digits can tell, are left out.
+// Minimises |r - sum_k weight_k dr_k| over the differences, the newest first, by orthogonalising
+// them (Gram and Schmidt, twice: the differences of a slow iteration are nearly parallel). Older
+// ones that depend on newer ones, as far as rounding can tell, are left out.
 static int find_weights(const abAccelerate* a, const double* r, double* weight) {
-  int m = a->count;
-  double gram[AB_ACCELERATE_DEPTH * AB_ACCELERATE_DEPTH], size[AB_ACCELERATE_DEPTH];
-  for (int k = 0; k < m; k++) {
-    const double* dr = a->dr[place(a, k)];
-    size[k] = sqrt(dense_dot(dr, dr, a->nresidual));
-    if (!(size[k] > 0)) m = k;
+  enum { M = AB_ACCELERATE_DEPTH };
+  double R[M][M];
+  int m = 0, n = a->nresidual;
+  for (; m < a->count; m++) {
+    double* q = a->q[m];
+    memcpy(q, a->dr[place(a, m)], (size_t)n * sizeof(double));
+    double whole = sqrt(dense_dot(q, q, n)), rest = whole;
+    memset(R[m], 0, sizeof R[m]);
+    for (int pass = 0; pass < 2; pass++)
+      for (int j = 0; j < m; j++) {
+        double part = dense_dot(a->q[j], q, n);
+        R[m][j] += part;
+        dense_axpy(-part, a->q[j], q, n);
+      }
+    rest = sqrt(dense_dot(q, q, n));
+    if (!(rest > 1e-10 * whole)) break;
+    R[m][m] = rest;
+    for (int i = 0; i < n; i++) q[i] /= rest;
   }
-  for (int k = 0; k < m; k++) {
-    const double* dr = a->dr[place(a, k)];
-    for (int j = 0; j <= k; j++)
-      gram[k * m + j] = dense_dot(dr, a->dr[place(a, j)], a->nresidual) / (size[k] * size[j]);
-    weight[k] = dense_dot(dr, r, a->nresidual) / size[k];
+  for (int k = m - 1; k >= 0; k--) {
+    weight[k] = dense_dot(a->q[k], r, n);
+    for (int j = k + 1; j < m; j++) weight[k] -= R[j][k] * weight[j];
+    weight[k] /= R[k][k];
   }
-  int n = ab_dense_cholesky(m, gram, 1e-8);
-  for (int k = 1; n < m && k < n; k++)  // close the rows up
-    memmove(gram + k * n, gram + k * m, (size_t)(k + 1) * sizeof(double));
-  ab_dense_cholesky_solve(n, gram, weight);
-  for (int k = 0; k < n; k++) weight[k] /= size[k];
-  return n;
+  return m;
 }
 
 void ab_accelerate_step(abAccelerate* a, const double* r, double* g) {

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 
-enum { AB_ACCELERATE_DEPTH = 8 };
+enum { AB_ACCELERATE_DEPTH = 12 };
 
 typedef struct abAccelerate {
   int nresidual, nstate;
@@ -21,6 +21,7 @@ typedef struct abAccelerate {
   double* g;
   double* dr[AB_ACCELERATE_DEPTH];
   double* dg[AB_ACCELERATE_DEPTH];
+  double* q[AB_ACCELERATE_DEPTH];  // scratch
 } abAccelerate;
 
 bool ab_accelerate_begin(abAccelerate* a, int nresidual, int nstate, abArena* arena);

@@ -5,7 +5,7 @@
 // Sticking is linear, f = G (v* - v). In the other modes the vertices carry unilateral forces;
 // eliminating w from 0 <= eps _|_ w = n . K v - v* + slack eps >= 0 gives them in closed form,
 //
-//     eps = max(0, v* - n . K v) / slack,      slack = r_n L / m,
+//     eps = max(0, v* - n . K v) / slack,
 //
 // of each vertex. Holding adds -Gt v. Sliding adds friction at the vertices against the sliding u
 // there,
@@ -17,7 +17,8 @@
 //
 // Newton's method on t(u) itself would jump to and fro across u = 0. So each vertex remembers t,
 // its friction under the last motion, and is judged by T = t - (u + slack t) / m, m the mobility of
-// the vertex: below the limit mu_k eps it stops, t = -u / slack; else it slides along d = T / |T|,
+// the vertex plus slack: below the limit mu_k eps it stops, t = -u / slack; else it slides along d
+// = T / |T|,
 //
 //     t = mu_k eps d - s (1 - d d^T) u,     s = mu_k eps / (m (|T| - mu_k eps) + slack mu_k eps),
 //
@@ -37,8 +38,10 @@
 // A contact's force is sought until it changes by this part of the first step only: the sweep that
 // asks will come back.
 static const double GAIN = 0.01;
-// Newton steps of one contact; half steps from here on, which end the rare cycles.
-enum { MAX_STEP = 30, FIRST_HALF_STEP = 10 };
+// Newton steps of one contact. From FIRST_SHORT on only every fifth is a whole one, which ends the
+// rare cycles.
+enum { MAX_STEP = 41, FIRST_SHORT = 10 };
+static const double SHORT_STEP = 0.3;
 
 // --- vertices
 // -------------------------------------------------------------------------------------------------
@@ -60,24 +63,26 @@ static double mobility(const abVolumeContact* c, abVec2 r) {
 static abVec2 across(abVec2 d, abVec2 u) { return v2_sub(u, v2_scale(v2_dot(d, u), d)); }
 
 // Friction of a loaded vertex near the sliding u.
-static void linearise_friction(const abVolumeContact* c, abVec2 r, abVec2 u, abVolumeVertex* p) {
-  double limit = c->mu_kinetic * smaller(p->eps, c->slide->load), m = mobility(c, r);
-  abVec2 trial = v2_sub(v2_scale(1 - c->slack / m, p->t), v2_scale(1 / m, u));
+static void linearise_friction(const abVolumeContact* c, int l, abVec2 u, abVolumeVertex* p) {
+  double limit = c->mu_kinetic * smaller(p->eps, c->slide->load);
+  double slack = c->slack[l], m = mobility(c, c->vert[l]) + slack;
+  abVec2 trial = v2_sub(v2_scale(1 - slack / m, p->t), v2_scale(1 / m, u));
   double size = v2_norm(trial);
-  p->d = p->along = v2(0, 0), p->slope = 1 / c->slack;
+  p->d = p->along = v2(0, 0), p->slope = 1 / slack;
   if (size <= limit) {
     p->t = v2_scale(-p->slope, u);
     return;
   }
   p->d = v2_scale(1 / size, trial);
   p->along = v2_scale(c->mu_kinetic, p->d);
-  p->slope = limit / (m * (size - limit) + limit * c->slack);
+  p->slope = limit / (m * (size - limit) + limit * slack);
   p->t = v2_sub(v2_scale(c->mu_kinetic * p->eps, p->d), v2_scale(p->slope, across(p->d, u)));
 }
 
 // f += K^T (eps n + t), D += its derivative.
-static void add_vertex(const abVolumeContact* c, abVec2 r, const abVolumeVertex* p, double f[6],
+static void add_vertex(const abVolumeContact* c, int l, const abVolumeVertex* p, double f[6],
                        double D[36]) {
+  abVec2 r = c->vert[l];
   const double force[6] = {p->t.x, p->t.y, p->eps, r.y * p->eps, -r.x * p->eps, v2_cross(r, p->t)};
   const double normal[6] = {0, 0, 1, r.y, -r.x, 0};
   const double along[6] = {p->along.x, p->along.y, 1, r.y, -r.x, v2_cross(r, p->along)};
@@ -86,7 +91,7 @@ static void add_vertex(const abVolumeContact* c, abVec2 r, const abVolumeVertex*
   for (int i = 0; i < 6; i++) f[i] += force[i];
   if (!D) return;
   for (int i = 0; i < 6; i++) turn[i] = p->d.x * x[i] + p->d.y * y[i];
-  add_product(D, along, normal, -1 / c->slack);
+  add_product(D, along, normal, -1 / c->slack[l]);
   if (!(p->slope > 0)) return;
   add_product(D, x, x, -p->slope);
   add_product(D, y, y, -p->slope);
@@ -109,10 +114,10 @@ void ab_volume_linearise(abVolumeContact* c, const double v[6], double f[6], dou
   for (int l = 0; l < c->nvert; l++) {
     abVec2 r = c->vert[l];
     abVolumeVertex hold = {0}, *p = c->mode == AB_VOLUME_HOLD ? &hold : &c->slide->vertex[l];
-    p->eps = larger(0, (c->target[l] - ab_volume_normal_velocity(v, r)) / c->slack);
+    p->eps = larger(0, (c->target[l] - ab_volume_normal_velocity(v, r)) / c->slack[l]);
     if (!(p->eps > 0)) continue;
-    if (c->mode == AB_VOLUME_SLIDE) linearise_friction(c, r, ab_volume_sliding_velocity(v, r), p);
-    add_vertex(c, r, p, f, D);
+    if (c->mode == AB_VOLUME_SLIDE) linearise_friction(c, l, ab_volume_sliding_velocity(v, r), p);
+    add_vertex(c, l, p, f, D);
   }
 }
 
@@ -126,7 +131,7 @@ void ab_volume_advance(abVolumeContact* c, const double dv[6], const double D[36
       continue;
     }
     abVec2 r = c->vert[l], du = ab_volume_sliding_velocity(dv, r);
-    double deps = -ab_volume_normal_velocity(dv, r) / c->slack;
+    double deps = -ab_volume_normal_velocity(dv, r) / c->slack[l];
     p->t = v2_add(p->t, v2_sub(v2_scale(deps, p->along), v2_scale(p->slope, across(p->d, du))));
   }
 }
@@ -205,8 +210,8 @@ bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]) {
     for (int i = 0; i < 6; i++) v[i] += v0[i];
   }
   for (int step = 0; step < MAX_STEP; step++) {
-    bool half = step >= FIRST_HALF_STEP && step % 2 == 0;
-    if (!newton_step(c, v0, v, f, half ? 0.5 : 1)) return false;
+    bool whole = step < FIRST_SHORT || step % 5 == 0;
+    if (!newton_step(c, v0, v, f, whole ? 1 : SHORT_STEP)) return false;
     double change = 0, size = 0;
     for (int i = 0; i < 6; i++) {
       change = larger(change, fabs(f[i] - last[i])), last[i] = f[i];
@@ -214,7 +219,7 @@ bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]) {
     }
     if (step == 0) enough = larger(enough, GAIN * change);
     // Rounding of a force, magnified by the law, is the least that can be asked for.
-    if (!half && change <= larger(enough, 1e-12 * size)) return true;
+    if (whole && change <= larger(enough, 1e-12 * size)) return true;
   }
   return false;
 }

@@ -173,8 +173,9 @@ static bool solve_island(Sweep* s, const abIslands* islands, int island, double 
     copy_state(s, nmover, mover, z, false);
     double size = 0;
     for (int i = 0; i < nresidual; i++) r[i] = z[i] - r[i], size += r[i] * r[i];
-    // A new mode, or a step that did harm: what was learned before does not hold here.
-    if (s->nchange > 0 || size > last) ab_accelerate_forget(&accelerate);
+    // A new mode, or ten times the residual: what was learned before does not hold here. A smaller
+    // rise is no reason to forget: sweeps alone may diverge where friction couples contacts.
+    if (s->nchange > 0 || size > 100 * last) ab_accelerate_forget(&accelerate);
     last = size;
     ab_accelerate_step(&accelerate, r, z);
     copy_state(s, nmover, mover, z, true);

@@ -43,8 +43,10 @@ static const abParam param[] = {
     {"k", 1000, "1/s", "variant 1: the paper's compensation coefficient (each side counted)"},
 };
 
-// Newton steps between two changes of modes; half steps from here on, which end the rare cycles.
-enum { MAX_STEP = 60, FIRST_HALF_STEP = 15 };
+// Newton steps between two changes of modes. From FIRST_SHORT on only every tenth is a whole one,
+// which ends the rare cycles.
+enum { MAX_STEP = 91, FIRST_SHORT = 15 };
+static const double SHORT_STEP = 0.2;
 
 // The next mode of a contact whose force is outside the cone.
 static void leave_mode(abVolumeContact* c) {
@@ -71,9 +73,9 @@ static bool test_modes(abDirect* d) {
 static double solve_modes(abDirect* d, double tolerance, int* steps) {
   double change = INFINITY;
   for (int k = 0; k < MAX_STEP && change > tolerance; k++) {
-    bool half = k >= FIRST_HALF_STEP && k % 2 == 0;
-    if (!ab_direct_step(d, half ? 0.5 : 1, &change)) return INFINITY;
-    if (half) change = INFINITY;
+    bool whole = k < FIRST_SHORT || k % 10 == 0;
+    if (!ab_direct_step(d, whole ? 1 : SHORT_STEP, &change)) return INFINITY;
+    if (!whole) change = INFINITY;
     ++*steps;
   }
   return change;

@@ -1,6 +1,6 @@
 // Unilateral forces eps at the polygon's vertices (contact/volume.h) as complementarity problems,
 //
-//     0 <= eps_l  _|_  w_l = n . K_l v - v*_l + r_n L / m eps_l >= 0.
+//     0 <= eps_l  _|_  w_l = n . K_l v - v*_l + slack_l eps_l >= 0.
 //
 // Holding: A_l = K_l^T n and f = A eps - Gt v, hence f = A eps - H (v0 + Phi A eps), where H =
 // (Gt^-1
@@ -34,7 +34,7 @@ static void build(const abVolumeContact* c, const double* R, const double* A, do
     double column[6];
     ab_volume_multiply(R, A + 6 * l, column);
     for (int k = 0; k < n; k++)
-      M[k * n + l] = ab_volume_normal_velocity(column, c->vert[k]) + (k == l) * c->slack;
+      M[k * n + l] = ab_volume_normal_velocity(column, c->vert[k]) + (k == l) * c->slack[l];
   }
 }
 
