@@ -53,6 +53,7 @@ static int polygon_room(const abShape* a, const abShape* b) {
   return 2 * nface;
 }
 
+// All but the patch and the surface.
 static void name_pair(const abModel* model, const abData* data, const int candidate[2],
                       abPair* pair) {
   int g1 = candidate[0], g2 = candidate[1];
@@ -63,15 +64,14 @@ static void name_pair(const abModel* model, const abData* data, const int candid
     int b = b1;
     b1 = b2, b2 = b;
   }
-  *pair = (abPair){.body1 = b1,
-                   .body2 = b2,
-                   .geom1 = g1,
-                   .geom2 = g2,
-                   .key = ab_pair_key(g1, g2),
-                   .shape1 = &model->geom[g1].shape,
-                   .shape2 = &model->geom[g2].shape,
-                   .pose1 = data->geom_pose[g1],
-                   .pose2 = data->geom_pose[g2]};
+  // field by field: a patch full of zeros for every candidate would cost more than its test
+  pair->body1 = b1, pair->body2 = b2;
+  pair->geom1 = g1, pair->geom2 = g2;
+  pair->key = ab_pair_key(g1, g2);
+  pair->shape1 = &model->geom[g1].shape, pair->shape2 = &model->geom[g2].shape;
+  pair->pose1 = data->geom_pose[g1], pair->pose2 = data->geom_pose[g2];
+  pair->memory = NULL;
+  pair->fresh = false;
 }
 
 // Bounding balls about the frames, `margin` further apart: settles many candidates that do not
@@ -215,6 +215,7 @@ static void collide_one(void* context, int index, int worker) {
   abPair pair;
   name_pair(job->model, data, data->candidate[index], &pair);
   if (data->contact->geometry == AB_GEOMETRY_PAIR) {
+    pair.patch = (abPatch){.kind = AB_PATCH_NONE};
     r->keep = true;
   } else {
     abArena* scratch = data->pool ? ab_pool_scratch(data->pool, worker) : job->serial;

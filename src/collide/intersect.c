@@ -96,7 +96,8 @@ static void turn_brick(Work* w, int i, int k) {
 static int first_of_brick(Work* w) {
   const abPlane* plane = w->L.poly->plane;
   int first = 0;
-  double most = -DBL_MAX, noise = DBL_EPSILON * 2 * w->size;
+  // the largest over / half so far, without dividing
+  double most = -1, of = 0, noise = DBL_EPSILON * 2 * w->size;
   for (int i = 0; i < 3; i++) {
     abVec3 n = w->axis[i] = m3_col(&w->R, i);
     double shift = w->shift[i] = v3_dot(n, w->rel.p);
@@ -105,7 +106,7 @@ static int first_of_brick(Work* w) {
     int k = middle > 0;
     double over = fabs(middle) - plane[AB_BRICK_FACE[2 * i + k]].d;
     if (over - half >= -noise) return -1;
-    if (over > most * half) most = over / half, first = 2 * i + k;
+    if (over * of > most * half) most = over, of = half, first = 2 * i + k;
   }
   turn_brick(w, first >> 1, first & 1);
   return AB_BRICK_FACE[first];
@@ -259,6 +260,18 @@ static bool finite_pose(abPose a) {
   return isfinite(a.p.x + a.p.y + a.p.z + a.q.w + a.q.x + a.q.y + a.q.z);
 }
 
+// One by one: the instruction that clears a whole struct is slow to start.
+static inline void clear(abOverlap* o) {
+  o->contact = false;
+  o->volume = 0;
+  o->centroid = v3_zero();
+  o->area[0] = o->area[1] = o->area[2] = o->area[3] = 0;
+  o->nvert = o->nedge = o->nface = 0;
+  o->vert = NULL, o->edge = NULL, o->face = NULL;
+  o->frame = (abPose){0};
+  o->size = o->noise = 0;
+}
+
 abStatus ab_overlap_begin(Work* w, const abPolyhedron* A, abPose pose_a, const abPolyhedron* B,
                           abPose pose_b) {
   if (!A && !B) return AB_ERROR_ARGUMENT;
@@ -292,7 +305,7 @@ void ab_overlap_shift(Work* w, abVec3 by) {
 abStatus ab_overlap_finish(Work* w, bool faces, abArena* arena, abOverlap* out) {
   const abPolyhedron *S = w->S.poly, *L = w->L.poly;
   const abSkin* skin = ab_polyhedron_skin(S);
-  *out = (abOverlap){0};
+  clear(out);
   w->nblade = L ? L->nface : 1;
   w->noise = 0;
   w->bounds = (abBounds){v3_sub(skin->middle, S->centroid), skin->half};
@@ -310,7 +323,7 @@ abStatus ab_overlap_finish(Work* w, bool faces, abArena* arena, abOverlap* out) 
   if (status != AB_OK) return status;
   if (!out->contact) {
     ab_arena_release(arena, mark);
-    *out = (abOverlap){0};
+    clear(out);
     return AB_OK;
   }
   out->frame = (abPose){pose_apply(w->S.pose, S->centroid), w->S.pose.q};
@@ -321,7 +334,7 @@ abStatus ab_overlap_finish(Work* w, bool faces, abArena* arena, abOverlap* out) 
 abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B, abPose pose_b,
                     abArena* arena, abOverlap* out) {
   Work w;
-  *out = (abOverlap){0};
+  clear(out);
   abStatus status = ab_overlap_begin(&w, A, pose_a, B, pose_b);
   if (status != AB_OK || ab_overlap_apart(&w, 0)) return status;
   return ab_overlap_finish(&w, false, arena, out);

@@ -8,6 +8,9 @@
 // new edge of f, the other side of which is the cap's. So the surface stays closed by bookkeeping
 // as in solid.c, and by the same reasoning.
 //
+// Of a box planes often cut off one whole side: then its four corners move along the edges that
+// lead away from it, and nothing else changes but the side's number.
+//
 // Rounding may cut a face more than once: then it has two doors, which the note shows, and the
 // caller turns to solid.c, which can walk any cut.
 #include "collide/little.h"
@@ -20,6 +23,11 @@
 
 // Vertices are measured so many at a time.
 enum { LANES = 2 };
+
+// Of a box as ab_polyhedron_box lists it: bit i of a face's mask says that vertex i is one of its
+// corners, and the corner across from vertex i is i ^ ACROSS.
+static const unsigned BOX_MASK[6] = {0x0f, 0x55, 0x33, 0xaa, 0xcc, 0xf0};
+static const int BOX_ACROSS[6] = {4, 1, 2, 1, 2, 4};
 
 bool ab_little_fits(const abPolyhedron* body, int nblade) {
   return body->nvert <= AB_LITTLE_VERT / 2 && body->nedge <= AB_LITTLE_EDGE / 2 &&
@@ -34,6 +42,8 @@ void ab_little_make(abLittle* p, const abPolyhedron* body, int nblade) {
   memset(p->door, 0, sizeof(uint16_t) * (size_t)p->nface);
   p->alive = ((uint64_t)1 << body->nvert) - 1;
   p->round = 0;
+  p->plain = ab_polyhedron_skin(body)->box;
+  for (int f = 0; f < 6; f++) p->slot[f] = f;
 }
 
 typedef struct Look {
@@ -89,6 +99,26 @@ static inline void put_vertex(abLittle* p, int w, int in, int out, double noise)
   double t = (near_in ? si : -so) / (si - so);
   if (si >= -noise) a = in, t = 0;
   p->vert[w] = quad_axpy(t, quad_sub(p->vert[b], p->vert[a]), p->vert[a]);
+}
+
+// Cuts off one side of a box, if that is what lies outside.
+static inline bool cut_side(abLittle* p, uint64_t out, double noise, int cap) {
+  int f = 0;
+  while (f < 6 && out != BOX_MASK[f]) f++;
+  if (f == 6) return false;
+  for (; out; out &= out - 1) {
+    int v = __builtin_ctzll(out);
+    put_vertex(p, v, v ^ BOX_ACROSS[f], v, noise);
+  }
+  for (int k = 0; k < 12; k++) {
+    abLink e = p->edge[k];
+    if (ab_link_left(e) == p->slot[f])
+      p->edge[k] = (e & ~((abLink)255 << 16)) | (abLink)cap << 16;
+    else if (ab_link_right(e) == p->slot[f])
+      p->edge[k] = (e & ~((abLink)255 << 24)) | (abLink)cap << 24;
+  }
+  p->slot[f] = cap;
+  return true;
 }
 
 // Keeps the edges inside and lists those that cross. Returns their number.
@@ -156,6 +186,8 @@ AB_WIDE abCut ab_little_cut(abLittle* p, const abBlade* blade, int cap) {
   measure(p, blade, &l);
   abCut cut = ab_judge_cut(blade, l.least, l.most, &p->flush);
   if (cut != AB_CUT_SOME) return cut;
+  if (p->plain && cut_side(p, l.out, blade->noise, cap)) return AB_CUT_SOME;
+  p->plain = false;
   abLink cross[AB_LITTLE_EDGE];
   int ncross = sort_edges(p, l.out, cross);
   if (p->round == 255 || !close_up(p, l.out, blade->noise, ncross, cross, cap)) return AB_CUT_FULL;

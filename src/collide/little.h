@@ -19,6 +19,8 @@ typedef struct abLittle {
   uint64_t alive;                 // the places that hold a vertex
   uint16_t door[AB_LITTLE_FACE];  // where the last cut leaves a face, see little.c
   int round;
+  bool plain;    // still a box: the eight vertices and twelve edges of its body, only moved
+  int slot[6];   // of a plain solid: the faces
   double flush;  // within which the last plane was touched
 } abLittle;
 

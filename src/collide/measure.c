@@ -101,6 +101,20 @@ static inline void gather_little(Surface* s) {
   s->out->nvert = nvert, s->out->nedge = p->nedge;
 }
 
+// A plain box keeps vertices and edges of its body, and has six faces.
+static inline void gather_plain(Surface* s) {
+  const abLittle* p = &s->work->little;
+  const abPolyhedron* body = s->work->S.poly;
+  for (int v = 0; v < 8; v++) s->relative[v] = p->vert[v];
+  for (int f = 0; f < 6; f++) {
+    set_face(s->work, p->slot[f], &s->face[f]);
+    s->face[f].vert = body->loop[4 * f];
+    s->twice[f] = quad_all(0);
+  }
+  s->out->nvert = 8, s->out->nedge = 12, s->out->nface = 6;
+  s->edge = (int(*)[4])body->edge;
+}
+
 static inline void gather_faces(Surface* s) {
   const abOverlapWork* w = s->work;
   int all = w->S.poly->nface + w->nblade, nface = 0, *map = s->face_map;
@@ -114,7 +128,6 @@ static inline void gather_faces(Surface* s) {
     if (v < 0) continue;
     set_face(w, f, &s->face[nface]);
     s->face[nface].vert = v;
-    s->corner[nface] = s->relative[v];
     s->twice[nface] = quad_all(0);
     map[f] = nface++;
   }
@@ -137,15 +150,15 @@ static inline void subtract_mean(Surface* s, abQuad* mean) {
   *mean = sum;
 }
 
-// Twice the area vectors, and the edges' part of the moment; the edges get the faces' new numbers.
-static inline void add_edges(Surface* s, abQuad* moment) {
+// Twice the area vectors, and the edges' part of the moment. `renumber`: the edges get the faces'
+// new numbers.
+static inline void add_edges(Surface* s, bool renumber, abQuad* moment) {
   abQuad sum = quad_all(0), *twice = s->twice;
   const abQuad *vert = s->relative, *corner = s->corner;
   int n = s->out->nedge, *map = s->face_map, (*edge)[4] = s->edge;
   for (int i = 0; i < n; i++) {
-    int* e = edge[i];
-    int l = map[e[2]], r = map[e[3]];
-    e[2] = l, e[3] = r;
+    int *e = edge[i], l = e[2], r = e[3];
+    if (renumber) e[2] = l = map[l], e[3] = r = map[r];
     abQuad a = vert[e[0]], b = vert[e[1]], c = quad_cross(a, b);
     twice[l] = quad_add(twice[l], c);
     twice[r] = quad_sub(twice[r], c);
@@ -181,10 +194,18 @@ typedef struct Sums {
 } Sums;
 
 AB_WIDE static void integrate(Surface* s, Sums* sums) {
-  if (s->work->is_little) gather_little(s);
+  bool little = s->work->is_little, plain = little && s->work->little.plain;
+  if (plain)
+    gather_plain(s);
+  else if (little)
+    gather_little(s);
+  if (!plain) gather_faces(s);
   subtract_mean(s, &sums->origin);
-  gather_faces(s);
-  add_edges(s, &sums->moment);
+  for (int f = 0; f < s->out->nface; f++) s->corner[f] = s->relative[s->face[f].vert];
+  if (plain)
+    add_edges(s, false, &sums->moment);
+  else
+    add_edges(s, true, &sums->moment);
   sums->volume = add_faces(s, &sums->moment) / 6;
 }
 

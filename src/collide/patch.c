@@ -136,6 +136,17 @@ static int simplify(int n, abVec2* p, double flat) {
   return m;
 }
 
+// Does the loop turn left by more than `least` at each corner?
+static bool turns_left(int n, const abVec2* loop, double least) {
+  abVec2 a = loop[n - 1], last = v2_sub(a, loop[n - 2]);
+  for (int k = 0; k < n; k++) {
+    abVec2 side = v2_sub(loop[k], a);
+    if (!(v2_cross(last, side) > least)) return false;
+    a = loop[k], last = side;
+  }
+  return true;
+}
+
 // Takes idle corners out of a loop. Returns the number of those left, 0 if it is not convex.
 static int clean(int count, abVec2* loop) {
   double size = 0;
@@ -143,15 +154,10 @@ static int clean(int count, abVec2* loop) {
     double reach = v2_dot(loop[k], loop[k]);
     size = reach > size ? reach : size;
   }
-  int m = simplify(count, loop, 32 * DBL_EPSILON * size);
-  if (m < 3) return 0;
-  abVec2 a = loop[m - 1], last = v2_sub(a, loop[m - 2]);
-  for (int k = 0; k < m; k++) {
-    abVec2 side = v2_sub(loop[k], a);
-    if (!(v2_cross(last, side) > 0)) return 0;
-    a = loop[k], last = side;
-  }
-  return m;
+  double flat = 32 * DBL_EPSILON * size;
+  if (count > 2 && turns_left(count, loop, flat)) return count;
+  int m = simplify(count, loop, flat);
+  return m > 2 && turns_left(m, loop, 0) ? m : 0;
 }
 
 // Andrew's two chains. The turns are decided without a tolerance: one that pops a point because it
@@ -196,8 +202,8 @@ static void moments(abPatch* p) {
     mxy += c * (2 * sum.x * sum.y - a.x * b.y - b.x * a.y);
     a = b;
   }
-  p->area = area / 2, p->mx = mx / 6, p->my = my / 6;
-  p->mxx = mxx / 12, p->myy = myy / 12, p->mxy = mxy / 24;
+  p->area = area / 2, p->mx = mx * (1.0 / 6), p->my = my * (1.0 / 6);
+  p->mxx = mxx * (1.0 / 12), p->myy = myy * (1.0 / 12), p->mxy = mxy * (1.0 / 24);
 }
 
 // Second moment across the direction u through c, summed as such: not as a difference of two large
@@ -245,6 +251,7 @@ static void thickness_and_kind(double size, double noise, abPatch* p) {
       longest = fmax(longest, v2_norm(v2_sub(p->polygon[i], p->polygon[0])));
     p->kind = longest > narrow ? AB_PATCH_LINE : AB_PATCH_POINT;
     p->area = p->mx = p->my = p->mxx = p->mxy = p->myy = 0;
+    p->h0 = p->hx = p->hy = 0;
     return;
   }
   double per = 1 / p->area, cx = p->mx * per, cy = p->my * per, thick = p->volume * per;
@@ -327,7 +334,7 @@ bool ab_patch_finish(abVec2* polygon, double size, double noise, abPatch* p) {
 
 abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scratch,
                        int polygon_cap, abVec2* polygon, abPatch* p) {
-  *p = (abPatch){.volume = o->volume, .polygon = polygon};
+  p->volume = o->volume, p->polygon = polygon;
   abArenaMark mark = ab_arena_mark(scratch);
   abVec2* point = AB_TAKE(scratch, abVec2, 3 * o->nvert);
   if (!point) return AB_ERROR_MEMORY;

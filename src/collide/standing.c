@@ -97,7 +97,8 @@ bool ab_standing_patch(const abShape* box, double margin, const abPatchHint* hin
   double uu = part.a * s.hu * s.hu / 3, vv = part.b * s.hv * s.hv / 3, per = 1 / part.l0;
   part.centroid =
       v3(uu * per, vv * per, 0.5 * (part.l0 + (part.a * uu + part.b * vv) * per) - s.hw);
-  abPatch p = {.volume = face * part.l0, .polygon = polygon, .normal = up};
+  abPatch p;
+  p.volume = face * part.l0, p.polygon = polygon, p.normal = up;
   ab_patch_tangents(hint, &p);
   p.nvert = outline(&s, &part, &p, polygon);
   if (!ab_patch_finish(polygon, size, noise, &p)) return false;
