@@ -88,6 +88,7 @@ bool ab_ecp_solve_several(abEcpIsland* island);  // sweeps and joint Newton
 bool ab_ecp_solve_cold(abEcpIsland* island);     // from the free motion
 
 void ab_ecp_all_bodies(abEcpIsland* island);
+bool ab_ecp_holds(abEcpIsland* island);  // to 1e-9, whatever Newton says
 
 // --- ecp_joint.c
 bool ab_ecp_correct_modes(

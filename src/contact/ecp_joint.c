@@ -65,15 +65,15 @@ static bool make_manifold(abEcpContact* c, abEcpManifold* m) {
   return true;
 }
 
-// At the present poses, with the impulses found so far.
+// At the present poses, with the impulses found so far, and the normals of the modes that they
+// make.
 static bool renew_manifolds(abEcpJoint* q) {
   for (int i = 0; i < q->n; i++) {
     abEcpManifold *m = &q->m[i], old = *m;
+    if (!ab_ecp_manifold_mode(m, 1e-9)) return false;
+    m->c->active = true;
     if (!make_manifold(m->c, m)) return false;
-    m->a = old.a;
-    ab_ecp_manifold_recall(m, old.pn, old.held);
-    for (int j = 0; ab_ecp_manifold_same(m, &old) && j < m->n; j++)
-      m->point[j].held = old.point[j].held;
+    ab_ecp_manifold_inherit(m, &old);
   }
   return true;
 }
@@ -123,7 +123,8 @@ bool ab_ecp_correct_modes(abEcpIsland* island) {
     bool solved = ab_ecp_newton_island(island, true) == AB_ECP_SOLVED;
     if (!solved && !(island->system.residual < 1e-5)) return false;
     int changed = change_modes(island);
-    if (changed <= 0) return solved && changed == 0 && ab_ecp_plausible(&island->system);
+    if (changed == 0 && !solved) return ab_ecp_holds(island);
+    if (changed <= 0) return changed == 0 && ab_ecp_plausible(&island->system);
   }
   return false;
 }
@@ -169,11 +170,13 @@ bool ab_ecp_solve_jointly(abEcpIsland* island) {
     bool ok = rest(&q, unit);
     if (!ok) {
       q.stiffness *= 0.2;
+      q.extrapolate = false;
       continue;
     }
     if (last < 1e-6 && !fresh) {
       if (!renew_manifolds(&q)) break;
       fresh = true;
+      q.extrapolate = false;
       continue;
     }
     double drift = ab_ecp_renew(&q);
@@ -197,7 +200,10 @@ bool ab_ecp_solve_jointly(abEcpIsland* island) {
       }
     }
     bool stuck = drift > 0.5 * last && drift < 1e-5;
-    if (q.stiffness < 1e3 || (stuck && q.stiffness < 1e5)) q.stiffness *= 4;
+    if (q.stiffness < 1e3 || (stuck && q.coupled && q.stiffness < 1e5)) {
+      q.stiffness *= 4;
+      q.extrapolate = false;
+    }
     last = drift;
   }
   if (isfinite(best)) ab_ecp_restore(island, AB_ECP_JOINT);

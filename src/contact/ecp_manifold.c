@@ -210,8 +210,8 @@ static bool nearly_flat(abEcpManifold* m, abVec3 n) {
   if (ref < 0) return false;
   m->ref = ref;
   abVec3 t, o;
-  v3_tangents(ref == 1 ? N : v3_neg(N), &t, &o);
-  set_frame(m, ref == 1 ? N : v3_neg(N), t, o);
+  v3_tangents(n, &t, &o);
+  set_frame(m, n, t, o);
   abEcpFeature f = ab_ecp_feature(&c->shape[ref], AB_ECP_FACE, m->face[ref]);
   return polygon_points(m, to_world(c->body[ref], f.c), N);
 }
@@ -277,11 +277,34 @@ void ab_ecp_manifold_recall(abEcpManifold* m, double pn, const double s[3]) {
   m->limit = c->mu * fmax(0, pn);
 }
 
-bool ab_ecp_manifold_same(const abEcpManifold* a, const abEcpManifold* b) {
-  bool same = a->n == b->n && a->ref == b->ref;
-  for (int i = 0; i < a->n && same; i++)
-    same = a->point[i].side == b->point[i].side && a->point[i].edge == b->point[i].edge;
-  return same;
+// Whether the sides that meet at corner i of a are those at corner j of b.
+static bool same_corner(const abEcpManifold* a, int i, const abEcpManifold* b, int j) {
+  const abEcpPoint* p[2] = {&a->point[i > 0 ? i - 1 : a->n - 1], &a->point[i]};
+  const abEcpPoint* q[2] = {&b->point[j > 0 ? j - 1 : b->n - 1], &b->point[j]};
+  for (int turn = 0; turn < 2; turn++) {
+    bool same = true;
+    for (int k = 0; k < 2; k++) {
+      const abEcpPoint *x = p[k], *y = q[k ^ turn];
+      same = same && x->side == y->side && x->edge == y->edge;
+    }
+    if (same) return true;
+  }
+  return false;
+}
+
+void ab_ecp_manifold_inherit(abEcpManifold* m, const abEcpManifold* old) {
+  double sum = 0, held[AB_ECP_POINTS] = {0};
+  bool flat = m->face[0] >= 0 && old->face[0] >= 0;
+  for (int i = 0; i < m->n; i++)
+    for (int j = 0; j < old->n; j++) {
+      if (flat ? !same_corner(m, i, old, j) : i != j || m->n != old->n) continue;
+      held[i] = old->point[j].held, sum += held[i];
+      break;
+    }
+  m->a = old->a;
+  ab_ecp_manifold_recall(m, old->pn, m->c->s);
+  if (sum < (1 - 1e-9) * old->pn) return;  // a corner that bears is gone
+  for (int i = 0; i < m->n; i++) m->point[i].held = held[i];
 }
 
 static abEcpMode two_sided(int side, abEcpKind kind, int index, abEcpKind other, int other_index) {

@@ -145,6 +145,11 @@ static abEcpVerdict whole_verdict(abEcpIsland* island) {
   return ab_ecp_check(&island->system);
 }
 
+bool ab_ecp_holds(abEcpIsland* island) {
+  abEcpVerdict v = whole_verdict(island);
+  return v.residual <= 1e-9 && v.violated <= 1e-9;
+}
+
 abEcpNewton ab_ecp_newton_island(abEcpIsland* island, bool damped) {
   clear_external(island);
   ab_ecp_all_bodies(island);
@@ -263,11 +268,24 @@ static bool solve_warm(abEcpIsland* island, bool large) {
 
 // Once the lower bodies of a stack are held, the upper ones press: pairs as near as a step's load
 // moves a body.
-static void take_in_near(abEcpIsland* island) {
+static double reach_of_load(const abEcpIsland* island) {
   double fall = 0;
   for (int i = 0; i < island->nbody; i++)
     fall = fmax(fall, v3_norm(island->body[i].f) / island->body[i].m);
-  take_in_nearer(island, 2 * fall);
+  return 2 * fall;
+}
+
+static void take_in_near(abEcpIsland* island) { take_in_nearer(island, reach_of_load(island)); }
+
+// Contacts that may bear in this step.
+static int count_near(abEcpIsland* island) {
+  int n = 0;
+  ab_ecp_free_motion(island);
+  for (int i = 0; i < island->ncontact; i++) {
+    const abEcpContact* c = &island->contact[i];
+    n += c->recalled || ab_ecp_gap(c) < reach_of_load(island);
+  }
+  return n;
 }
 
 static bool solve_all_at_once(abEcpIsland* island) {
@@ -396,8 +414,11 @@ bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
   for (int i = 0; i < island->ncontact; i++)
     size += island->contact[i].active || island->contact[i].recalled;
   ab_ecp_new_budget(island, 1);
-  bool solved = solve_warm(island, size > LARGE) ||
-                (size > LARGE ? solve_large(island, size) : solve_small(island));
+  bool solved = solve_warm(island, size > LARGE);
+  if (!solved) {
+    size = count_near(island);
+    solved = size > LARGE ? solve_large(island, size) : solve_small(island);
+  }
   abEcpVerdict verdict = whole_verdict(island);
   double residual = fmax(verdict.residual, verdict.violated);
   if (!isfinite(residual)) residual = 1;

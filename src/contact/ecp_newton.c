@@ -203,11 +203,47 @@ static double step_limit(const abEcpSystem* s, const double* dx) {
   return most > 1 ? 1 / most : 1;
 }
 
+// How far a contact may go on along the step until it lets go or begins to slide.
+static double reach(const abEcpContact* c, const double* d) {
+  double far = d[0] > 0 ? c->pn / d[0] : INFINITY, a = 0, b = 0, e = 0;
+  if (!c->stick || !(c->mu > 0)) return far;
+  for (int j = 0; j < 3; j++) {  // |s - x ds|^2 = mu^2 (p_n - x dp_n)^2
+    double ds = d[1 + j];
+    a += ds * ds, b -= c->s[j] * ds, e += c->s[j] * c->s[j];
+  }
+  double mu2 = c->mu * c->mu;
+  a -= mu2 * d[0] * d[0], b += mu2 * c->pn * d[0], e -= mu2 * c->pn * c->pn;
+  double root = b * b - a * e;
+  return a > 0 && root > 0 ? fmin(far, fmax(0, (sqrt(root) - b) / a)) : far;
+}
+
+// Constraints that cannot hold together make impulses grow by the same step again and again, until
+// a contact gives way: this goes there at once. False if none would.
+static bool go_on(const abEcpSystem* s) {
+  double far = INFINITY;
+  for (int i = 0; i < s->ncontact; i++) {
+    const abEcpContact* c = s->contact[i];
+    far = fmin(far, reach(c, s->step + c->offset));
+  }
+  if (!isfinite(far)) return false;
+  far *= 1 + 1e-6;
+  for (int i = 0; i < s->ncontact; i++) {
+    abEcpContact* c = s->contact[i];
+    const double* d = s->step + c->offset;
+    double pn = c->pn;
+    c->pn -= far * d[0];
+    for (int j = 0; j < 3; j++) c->s[j] -= far * d[1 + j];
+    for (int j = 0; j < c->npar && c->pn > 0.1 * pn && places_only(c); j++)
+      c->par[j] -= far * d[4 + j] * pn / c->pn;
+  }
+  return true;
+}
+
 static const double PROXIMAL = 1e-6;  // of the bodies' own compliance 1 / m
 
 static bool find_step(abEcpSystem* s) {
   double size = (s->condensed ? 6 * s->nbody : s->n) / (double)AB_ECP_DENSE;
-  s->work += 1 + size * size * size + 0.3 * s->ncontact;
+  s->work += 1 + size * size * size + 0.6 * s->ncontact;
   if (s->condensed) {
     ab_ecp_condensed_step(s);
     return true;
@@ -220,16 +256,20 @@ static bool find_step(abEcpSystem* s) {
   return true;
 }
 
+enum { RAYS = 4 };
+
 static abEcpNewton iterate(abEcpSystem* s, int max_iterations, bool damped) {
   s->proximal = s->condensed ? PROXIMAL : 0;
-  double residual = assemble(s);
+  double residual = assemble(s), first = residual;
   // Of large systems bodies are checked one by one, each by what acts on it.
   double enough = s->condensed ? 5e-11 : 1e-9;
-  int slow = 0;
+  int slow = 0, rays = 0;
   for (int it = 0;; it++) {
     // Quadratic convergence: one that has come this far has nothing left but rounding.
     if (residual <= 1e-13) return AB_ECP_SOLVED;
-    if (it >= max_iterations || !isfinite(residual)) return AB_ECP_STALLED;
+    // with modes that are right, or nearly so, large systems converge at once or not at all
+    if (s->condensed && it >= 8 && rays == 0 && residual > 0.1 * first) return AB_ECP_STALLED;
+    if (it >= max_iterations + 8 * rays || !isfinite(residual)) return AB_ECP_STALLED;
     s->iterations++;
     if (!find_step(s)) return AB_ECP_SINGULAR;
     read_unknowns(s, s->trial);
@@ -243,7 +283,13 @@ static abEcpNewton iterate(abEcpSystem* s, int max_iterations, bool damped) {
     slow = s->condensed && last < 1e-5 && residual > 0.8 * last ? slow + 1 : 0;
     // Constraints that contradict each other by rounding drive impulses: the less so the softer.
     if (slow > 0) s->proximal = fmin(1e3 * PROXIMAL, 10 * s->proximal);
-    if (slow > 5 && last > enough) return AB_ECP_STALLED;  // the modes contradict each other
+    if (slow > 3 && last > enough) {
+      if (residual <= 1e-9 || rays++ == RAYS || !go_on(s))
+        return AB_ECP_STALLED;  // the modes contradict each other
+      residual = assemble(s);
+      slow = 0;
+      continue;
+    }
     // Below this and no longer falling: rounding is all that is left.
     if (last <= enough && residual > (s->condensed ? 0.9 : 0.1) * last) {
       if (residual > last) {

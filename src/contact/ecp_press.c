@@ -260,9 +260,10 @@ static void search_norm(const abEcpJoint* q, double last) {
 bool ab_ecp_balance(const abEcpJoint* q, double unit) {
   abEcpSystem* s = q->s;
   int n = 6 * s->nbody;
-  double norm = evaluate(q, true), small = 1e-9 * unit + 1e-13 * q->stiffness;
+  double norm = evaluate(q, true), first = norm, small = 1e-9 * unit + 1e-13 * q->stiffness;
   for (int it = 0; it < (q->coupled ? COUPLED : ITERATIONS) && isfinite(norm); it++) {
     if (norm <= small) return true;
+    if (q->coupled && it >= 5 && norm > 0.3 * first) return false;
     double size = n / (double)AB_ECP_DENSE;
     s->iterations++, s->work += 1 + size * size * size + 0.5 * q->n;
     memcpy(s->copy, s->F, sizeof(double) * (size_t)n);
@@ -281,22 +282,45 @@ bool ab_ecp_balance(const abEcpJoint* q, double unit) {
   return norm <= small;
 }
 
-double ab_ecp_renew(const abEcpJoint* q) {
-  double drift = 0;
+// Multipliers that change by nearly the same again are taken where that leads: by the change times
+// r / (1 - r), r the ratio of the last two changes (Aitken). Returns that factor; 0 where changes
+// have no common direction.
+static double extrapolation(const abEcpJoint* q) {
+  double now = 0, last = 0, both = 0;
+  for (int i = 0; i < q->n; i++) {
+    const abEcpManifold* m = &q->m[i];
+    for (int j = 0; j < m->n + 3; j++) {
+      const abEcpPoint* p = &m->point[j < m->n ? j : 0];
+      double d = j < m->n ? p->lambda - p->held : m->s[j - m->n] - m->held[j - m->n];
+      double e = j < m->n ? p->change : m->change[j - m->n];
+      now += d * d / m->mass, last += e * e / m->mass, both += d * e / m->mass;
+    }
+  }
+  double ratio = last > 0 ? both / last : 0;
+  if (!(ratio > 0.3) || both < 0.9 * sqrt(now * last)) return 0;
+  return fmin(30, ratio / (1 - fmin(ratio, 0.97)));
+}
+
+double ab_ecp_renew(abEcpJoint* q) {
+  double drift = 0, far = q->extrapolate ? extrapolation(q) : 0;
   for (int i = 0; i < q->n; i++) {
     abEcpManifold* m = &q->m[i];
-    double limit = m->c->mu * m->pn, most = q->coupled ? 0 : fabs(limit - m->limit);
-    m->limit = limit;
+    double limit = m->c->mu * m->pn, most = q->coupled ? 0 : fabs(limit - m->limit), pn = 0;
     for (int j = 0; j < m->n; j++) {
       abEcpPoint* p = &m->point[j];
-      most = fmax(most, fabs(p->lambda - p->held));
-      p->held = p->lambda;
+      p->change = p->lambda - p->held;
+      most = fmax(most, fabs(p->change));
+      p->held = fmax(0, p->lambda + far * p->change);
+      pn += p->held;
     }
+    m->limit = m->c->mu * pn;
     for (int j = 0; j < 3; j++) {
-      most = fmax(most, fabs(m->s[j] - m->held[j]));
-      m->held[j] = m->s[j];
+      m->change[j] = m->s[j] - m->held[j];
+      most = fmax(most, fabs(m->change[j]));
+      m->held[j] = m->s[j] + far * m->change[j];
     }
     drift = fmax(drift, most / (q->stiffness * m->mass));
   }
+  q->extrapolate = !(far > 0);  // two plain changes tell the next ratio
   return drift;
 }

@@ -1,6 +1,7 @@
 // Many bodies at once: towers, a wall, pyramids, a heap. Every step is solved, with nothing sunk
 // in, and what moves is what statics and the balance of momentum say. ABUT_HEAPS=20 drops that many
 // heaps.
+#include <abut/abut.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
+extern const abContactModel ab_model_ecp;
 static const abShape plane = {.type = AB_PLANE};
 static EcpWorld w;
 static Solid solid[ECPW_BODIES];
@@ -182,6 +184,25 @@ static void heap_of_ten_hulls_solves_every_step(void** state) {
   for (int i = 0; i < n; i++) drop_heap(100 + 17 * (unsigned)i);
 }
 
+// A block strikes a tower of eighteen planks: islands of 50 to 60 contacts.
+static void struck_tower_of_planks_solves_every_step(void** state) {
+  (void)state;
+  abModel* m = ab_load(ABUT_SOURCE_DIR "/scenes/demo.xml", NULL, NULL);
+  assert_non_null(m);
+  abData* d = ab_data_create(m, NULL);
+  d->contact = &ab_model_ecp;
+  for (int i = 0; i < d->contact->nparam; i++) d->param[i] = d->contact->param[i].value;
+  ab_data_reset(m, d, ab_find_key(m, "go"));
+  for (int k = 0; k < 250; k++) {
+    assert_int_equal(ab_step(m, d), AB_STEP_OK);
+    check_below(d->stat.residual, 1e-9);
+    check_below(d->stat.max_penetration, 1e-9);
+  }
+  assert_true(d->twist[ab_find_body(m, "striker")].lin.x > -3);
+  ab_data_free(d);
+  ab_model_free(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(towers_of_five_and_ten_boxes_keep_still),
@@ -190,6 +211,7 @@ int main(void) {
       cmocka_unit_test(pyramid_of_six_boxes_keeps_still),
       cmocka_unit_test(pyramid_of_six_cylinders_keeps_still),
       cmocka_unit_test(heap_of_ten_hulls_solves_every_step),
+      cmocka_unit_test(struck_tower_of_planks_solves_every_step),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
