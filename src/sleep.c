@@ -302,21 +302,6 @@ abStatus ab_sleep_contacts(abData* data) {
   return ab_sleep_store_contacts(data->sleeper->store, data);
 }
 
-static void stand_still(abData* data, const abMover* mover) {
-  memset(data->v + mover->dof0, 0, sizeof(double) * (size_t)mover->ndof);
-}
-
-void ab_sleep_hold(const abModel* model, abData* data) {
-  const abSleep* s = data->sleeper;
-  for (int m = 0; m < model->nmover && s->nmover_asleep > 0; m++) {
-    if (!mover_sleeps(s, m)) continue;
-    size_t bytes;
-    int q0 = coordinates(model, m, &bytes);
-    memcpy(data->q + q0, s->q + q0, bytes);
-    stand_still(data, &model->mover[m]);
-  }
-}
-
 // --- falling asleep
 
 // The acceleration that the speeds and times of rest are measured by.
@@ -399,7 +384,8 @@ static void fall_asleep(abSleep* s, abData* data, int n, const int* mover) {
     set_asleep(s, mover[i], true);
     s->watch[mover[i]].group = mover[0];
     memcpy(s->q + q0, data->q + q0, bytes);
-    stand_still(data, &s->model->mover[mover[i]]);
+    const abMover* mv = &s->model->mover[mover[i]];
+    memset(data->v + mv->dof0, 0, sizeof(double) * (size_t)mv->ndof);
   }
 }
 

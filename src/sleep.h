@@ -21,8 +21,6 @@ abStatus ab_sleep_candidates(abData* data);
 abStatus ab_sleep_touched(const abModel* model, abData* data, bool* woken);
 // After the report: adds the contacts of those asleep, as they were.
 abStatus ab_sleep_contacts(abData* data);
-// After the integration: those asleep have not moved.
-void ab_sleep_hold(const abModel* model, abData* data);
 // After a step that went well: lets fall asleep what has come to rest. Needs ab_kinematics.
 void ab_sleep_end(const abModel* model, abData* data);
 

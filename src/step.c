@@ -29,11 +29,9 @@ static abStatus move(const abModel* model, abData* data) {
   ab_response_update(model, data);        // 5 how impulses change it
   memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
   if (status == AB_OK)
-    status = solve_contact(model, data, v, &twist_end);  // 6 impulses; 7 applied to v
-  if (status != AB_OK) return status;
-  ab_integrate(model, data, v, twist_end);  // 8 velocity -> position
-  ab_sleep_hold(model, data);
-  return AB_OK;
+    status = solve_contact(model, data, v, &twist_end);          // 6 impulses; 7 applied to v
+  if (status == AB_OK) ab_integrate(model, data, v, twist_end);  // 8 velocity -> position
+  return status;
 }
 
 abStepStatus ab_step(const abModel* model, abData* data) {
