@@ -134,9 +134,7 @@ static abStatus number_blocks(abPatchSystem* system, const abIslands* islands,
 // Two ways to solve an island. Newton's method gets to the end, and where nothing much happens it
 // is there in a few iterations, at rest in none. Where bodies strike, every patch that slips or
 // opens shortens its steps for all the others; in a large island sweeps then do better, which
-// settle such things where they happen. Calm: no patch has changed its motion by more than this
-// times g h since the last step.
-#define CALM 30
+// settle such things where they happen.
 // After a failure Newton's method is not tried again for this many steps.
 enum { NEWTON_WAIT = 16 };
 
@@ -156,13 +154,14 @@ static bool is_large(const abPatchIsland* island) { return island->ncontact > AB
 static abStatus solve_one(abPatchIsland* island) {
   bool large = is_large(island);
   int wait = wait_for_newton(island);
+  island->departure = ab_patch_departure(island);
   island->newton_wait = wait > 0 ? wait - 1 : 0;
-  if (!large || (wait == 0 && ab_patch_departure(island) <= CALM)) {
+  if (!large || (wait == 0 && island->departure <= AB_PATCH_CALM)) {
     abStatus status = ab_patch_newton(island);
     if (status != AB_OK || solved(island)) return status;
     if (large) island->newton_wait = NEWTON_WAIT;
   }
-  return ab_patch_sweep(island, (int)island->system->param[AB_PATCH_SWEEPS]);
+  return ab_patch_sweep(island);
 }
 
 // Restitution of the normal velocity with friction can gain energy where the two are coupled

@@ -39,6 +39,9 @@ enum {
 // patch_newton.c.
 #define AB_PATCH_LARGE 64
 
+// Calm: no patch has changed its motion by more than this times g h since the last step.
+#define AB_PATCH_CALM 30
+
 // Local 6-vectors are (t1, t2, normal) components: velocity at the patch's centre and angular
 // velocity; likewise impulses and moments about the centre.
 
@@ -156,7 +159,8 @@ typedef struct abPatchIsland {
   double *v, *v_free, *gradient, *direction;
   double* scale;  // per block: what the residual is measured by
   abArena* scratch;
-  abArena* cache;  // of the largest island, else NULL
+  abArena* cache;    // of the largest island, else NULL
+  double departure;  // ab_patch_departure at the beginning
   // result
   int newton_wait;
   int iterations, nregularised;
@@ -224,7 +228,7 @@ bool ab_patch_chord(abPatchIsland* island, const abPatchCache* cache);
 // --- patch_sweep.c
 // How far the motion has gone, in units of g h, from where the law gave the impulses.
 double ab_patch_departure(const abPatchIsland* island);
-abStatus ab_patch_sweep(abPatchIsland* island, int most);
+abStatus ab_patch_sweep(abPatchIsland* island);
 // --- patch_memory.c
 void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution);
 

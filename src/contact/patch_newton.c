@@ -345,7 +345,7 @@ static bool predict(abPatchIsland* island, Work* w) {
   return true;
 }
 
-enum { MOST_PASSES = 30, SMALL_ISLAND = 8, PATIENCE = 4 };
+enum { MOST_PASSES = 30, STRIKING_PASSES = 4, SMALL_ISLAND = 8, PATIENCE = 4 };
 
 // How Newton's method goes on.
 typedef struct Progress {
@@ -361,11 +361,12 @@ typedef struct Progress {
 #define BEYOND 0.01
 
 // What is left of a step adds up over thousands of them; where a factorisation costs next to
-// nothing, little is left.
+// nothing, little is left. Not so where bodies strike: the next step has other contacts.
 static Progress begin_progress(const abPatchIsland* island) {
   double loose = island->system->param[AB_PATCH_TOLERANCE];
-  if (island->ncontact <= AB_PATCH_LARGE) loose *= 0.01;
-  double tolerance = island->ncontact <= SMALL_ISLAND ? 1e-5 * loose : loose;
+  bool strikes = island->departure > 1;
+  if (island->ncontact <= AB_PATCH_LARGE && !strikes) loose *= 0.01;
+  double tolerance = island->ncontact <= SMALL_ISLAND && !strikes ? 1e-5 * loose : loose;
   return (Progress){.tolerance = tolerance,
                     .loose = loose,
                     .enough = tolerance,
@@ -389,10 +390,15 @@ static bool end_pass(abPatchIsland* island, Progress* p, bool stalled) {
   island->residual = ab_patch_residual(island);
   if (island->residual <= (stalled ? p->loose : p->tolerance) || ++p->pass >= MOST_PASSES)
     return true;
+  if (p->pass >= STRIKING_PASSES && island->departure > 1) {  // near enough for a blow
+    island->residual = p->last;
+    return true;
+  }
   // It swings: go a shorter way.
   if (p->pass >= 2 && island->residual > 0.5 * p->disturbed && p->blend > 0.3) p->blend *= 0.7;
   p->disturbed = island->residual;
   p->enough = fmax(p->tolerance, 0.1 * island->residual);  // a tenth of what the bound disturbs
+  if (p->pass + 1 >= STRIKING_PASSES && island->departure > 1) p->enough = p->tolerance;
   p->last = INFINITY;
   return false;
 }

@@ -437,15 +437,25 @@ static double left_wrong(abPatchIsland* island, Local* local, double limit) {
   return worst / limit;
 }
 
-abStatus ab_patch_sweep(abPatchIsland* island, int most) {
+// While bodies strike, nobody sees what is smaller than this share of the fastest change, or, in
+// units of g h, than this.
+#define STRIKING_SHARE 1e-3
+#define STRIKING_MOST 0.1
+
+abStatus ab_patch_sweep(abPatchIsland* island) {
   const abPatchSystem* system = island->system;
+  int most = (int)system->param[AB_PATCH_SWEEPS];
+  bool strikes = island->ncontact > AB_PATCH_LARGE && island->departure > AB_PATCH_CALM;
+  if (strikes) most = (most + 1) / 2;  // the next step brings other blows
   double limit = system->param[AB_PATCH_SWEEP_TOLERANCE] * unit_speed(system);
+  double loose = strikes ? fmin(STRIKING_SHARE * island->departure, STRIKING_MOST) : 0;
   Local* local = AB_TAKE(island->scratch, Local, island->ncontact);
   Visit visit = {.island = island, .moved = AB_TAKE(island->scratch, int, island->nblock)};
   Momentum momentum;
   if (!local || !visit.moved || !take_momentum(island, &momentum)) return AB_ERROR_MEMORY;
   for (int i = 0; i < island->ncontact; i++)
-    local[i].ready = false, local[i].seen = -1, local[i].limit = limit;
+    local[i].ready = false, local[i].seen = -1,
+    local[i].limit = fmax(limit, loose * unit_speed(system));
   for (int b = 0; b < island->nblock; b++) visit.moved[b] = 0;
   for (int sweep = 0; sweep < most; sweep++) {
     bool back = sweep % 2;
