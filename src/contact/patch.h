@@ -156,7 +156,7 @@ typedef struct abPatchIsland {
   const int* offset;       // per block, into the vectors below
   const double** inertia;  // per block: NULL for a free body, else ndof x ndof
   const double** factor;   // likewise, its Cholesky factor
-  double *v, *v_free, *gradient, *direction;
+  double *v, *v_free, *gradient, *direction, *momentum;
   double* scale;  // per block: what the residual is measured by
   abArena* scratch;
   abArena* cache;    // of the largest island, else NULL

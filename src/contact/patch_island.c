@@ -79,22 +79,40 @@ void ab_patch_solve_inertia(const abPatchIsland* island, double* g) {
   for (int b = 0; b < island->nblock; b++) solve_block(island, b, g + island->offset[b]);
 }
 
-double ab_patch_kinetic(const abPatchIsland* island, const double* d) {
+// y = M x for one block
+static void apply_inertia(const abPatchIsland* island, int b, const double* x, double* y) {
+  int n = island->size[b];
+  if (island->inertia[b]) {
+    for (int i = 0; i < n; i++) {
+      y[i] = 0;
+      for (int j = 0; j < n; j++) y[i] += island->inertia[b][i * n + j] * x[j];
+    }
+    return;
+  }
   const abResponse* r = island->system->problem->response;
+  int body = body_of_free(island, b);
+  abVec3 L = m3_apply(&r->inertia[body], v3(x[3], x[4], x[5]));
+  for (int i = 0; i < 3; i++) y[i] = r->mass[body] * x[i];
+  y[3] = L.x, y[4] = L.y, y[5] = L.z;
+}
+
+double ab_patch_kinetic(const abPatchIsland* island, const double* d) {
   double sum = 0;
   for (int b = 0; b < island->nblock; b++) {
     const double* x = d + island->offset[b];
-    int n = island->size[b];
-    if (island->inertia[b]) {
-      for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) sum += x[i] * island->inertia[b][i * n + j] * x[j];
-    } else {
-      int body = r->mover[island->mover[b]].body0;
-      abVec3 v = v3(x[0], x[1], x[2]), w = v3(x[3], x[4], x[5]);
-      sum += r->mass[body] * v3_norm2(v) + v3_dot(w, m3_apply(&r->inertia[body], w));
-    }
+    double own[6], *y = island->inertia[b] ? island->momentum + island->offset[b] : own;
+    apply_inertia(island, b, x, y);
+    for (int i = 0; i < island->size[b]; i++) sum += x[i] * y[i];
   }
   return sum;
+}
+
+// What the contacts must have given: momentum = M (v - v_free).
+static void find_momentum(abPatchIsland* island) {
+  for (int i = 0; i < island->ndof; i++) island->gradient[i] = island->v[i] - island->v_free[i];
+  for (int b = 0; b < island->nblock; b++)
+    apply_inertia(island, b, island->gradient + island->offset[b],
+                  island->momentum + island->offset[b]);
 }
 
 void ab_patch_velocities(abPatchIsland* island) {
@@ -121,12 +139,13 @@ double ab_patch_mass(const abPatchIsland* island, int b) {
 // and to its weight during the step.
 double ab_patch_residual(abPatchIsland* island) {
   const abPatchSystem* system = island->system;
-  memset(island->gradient, 0, sizeof(double) * (size_t)island->ndof);
+  find_momentum(island);
+  memcpy(island->gradient, island->momentum, sizeof(double) * (size_t)island->ndof);
   memset(island->scale, 0, sizeof(double) * (size_t)island->nblock);
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
     double d[6], size = 0, other = 0;
-    for (int k = 0; k < 6; k++) d[k] = c->impulse[k] - c->answer[k];
+    for (int k = 0; k < 6; k++) d[k] = -c->answer[k];
     ab_patch_scatter(island, c, d, island->gradient);
     for (int k = 0; k < 3; k++) {
       size += c->impulse[k] * c->impulse[k];

@@ -86,7 +86,8 @@ typedef struct Work {
   double *T[2], *H[2];
   double* value;
   Slope slope;
-  double* v;  // velocities and contacts of a large island before the first iteration
+  bool belong;  // impulses and velocities to each other
+  double* v;    // velocities and contacts of a large island before the first iteration
   abPatchContact* contact;
 } Work;
 
@@ -217,7 +218,7 @@ static double slope_of(abPatchContact* c, double a) {
   double V[6], f[6], sum = 0;
   for (int k = 0; k < 6; k++) V[k] = c->V[k] + a * c->step[k];
   ab_patch_evaluate(&c->law, V, f, NULL);
-  for (int k = 0; k < 6; k++) sum += c->step[k] * (c->impulse[k] - f[k]);
+  for (int k = 0; k < 6; k++) sum -= c->step[k] * f[k];
   return sum;
 }
 
@@ -225,6 +226,7 @@ static double slope_of(abPatchContact* c, double a) {
 static double find_slope(const abPatchIsland* island, Slope* slope) {
   double bent = 0;
   slope->at0 = 0, slope->nbent = 0;
+  for (int i = 0; i < island->ndof; i++) slope->at0 += island->direction[i] * island->momentum[i];
   slope->rate = ab_patch_kinetic(island, island->direction);
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
@@ -232,8 +234,8 @@ static double find_slope(const abPatchIsland* island, Slope* slope) {
     for (int k = 0; k < 6; k++) V[k] = c->V[k] + c->step[k];
     bool linear = ab_patch_evaluate(&c->law, V, f, NULL) && c->linear;
     for (int k = 0; k < 6; k++) {
-      first += c->step[k] * (c->impulse[k] - c->answer[k]);
-      last += c->step[k] * (c->impulse[k] - f[k]);
+      first -= c->step[k] * c->answer[k];
+      last -= c->step[k] * f[k];
     }
     if (linear)
       slope->at0 += first, slope->rate += last - first;
@@ -274,7 +276,9 @@ static double line_search(abPatchIsland* island, Work* w, double accept) {
   return high;
 }
 
-static void take_step(abPatchIsland* island, double a) {
+// Shortened, it leaves the impulses behind as they were left before; a full step makes them belong
+// to the velocities, wherever it began. Returns whether it was one.
+static bool take_step(abPatchIsland* island, double a) {
   for (int i = 0; i < island->ndof; i++) island->v[i] += a * island->direction[i];
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
@@ -285,6 +289,7 @@ static void take_step(abPatchIsland* island, double a) {
       c->impulse[k] += a * (c->answer[k] - Gd[k] - c->impulse[k]);
     }
   }
+  return a == 1;
 }
 
 // --- passes
@@ -321,7 +326,7 @@ static bool find_direction(abPatchIsland* island, Work* w) {
 
 static bool newton_step(abPatchIsland* island, Work* w, double accept) {
   if (!find_direction(island, w)) return false;
-  take_step(island, line_search(island, w, accept));
+  if (take_step(island, line_search(island, w, accept))) w->belong = true;
   return true;
 }
 
@@ -343,6 +348,28 @@ static bool predict(abPatchIsland* island, Work* w) {
   if (!find_direction(island, w)) return false;
   take_step(island, 1);
   return true;
+}
+
+// Another place to begin: the motion of the step before, which in a pile that moves is nearer than
+// that of the last impulses. Leaves answers and residual. Returns whether it is used.
+static bool begin_at_last_motion(abPatchIsland* island) {
+  const abContactProblem* problem = island->system->problem;
+  for (int b = 0; b < island->nblock; b++)
+    if (problem->response->mover[island->mover[b]].jointed) return false;
+  for (int b = 0; b < island->nblock; b++) {
+    int body = problem->response->mover[island->mover[b]].body0;
+    twist_to_array(problem->body[body].twist, island->v + island->offset[b]);
+  }
+  for (int i = 0; i < island->ncontact; i++)
+    ab_patch_relative(island, island->contact[i], island->v, island->contact[i]->V);
+  double residual = island->residual;
+  evaluate(island);
+  island->residual = ab_patch_residual(island);
+  if (island->residual < residual) return true;
+  ab_patch_velocities(island);
+  evaluate(island);
+  island->residual = ab_patch_residual(island);
+  return false;
 }
 
 enum { MOST_PASSES = 30, STRIKING_PASSES = 4, SMALL_ISLAND = 8, PATIENCE = 4 };
@@ -425,7 +452,7 @@ static void mend_by_old_factors(abPatchIsland* island, const abPatchCache* cache
 // Passes: the pressure that bounds friction is that of the last pass.
 abStatus ab_patch_newton(abPatchIsland* island) {
   int most = (int)island->system->param[AB_PATCH_ITERATIONS];
-  Work work = {.cache = ab_patch_cache_find(island)};
+  Work work = {.cache = ab_patch_cache_find(island), .belong = true};
   Progress p = begin_progress(island);
   mend_by_old_factors(island, work.cache, &p);
   int first = island->iterations;
@@ -437,7 +464,8 @@ abStatus ab_patch_newton(abPatchIsland* island) {
     bool stalled = island->residual <= p.loose && island->residual > 0.5 * p.last;  // by rounding
     p.last = island->residual;
     if (island->residual < 0.5 * p.best) p.best = island->residual, p.since = 0;
-    if ((island->residual <= p.enough || stalled) && end_pass(island, &p, stalled)) break;
+    bool enough = island->residual <= p.enough || stalled;
+    if (enough && work.belong && end_pass(island, &p, stalled)) break;
     if (island->iterations - first >= most) break;
     if (!work.value) {
       abStatus status = take_work(island, &work);
@@ -446,14 +474,17 @@ abStatus ab_patch_newton(abPatchIsland* island) {
     if (island->ncontact > AB_PATCH_LARGE) p.enough = BEYOND * p.tolerance;
     // Where it goes to and fro between two kinks, only an exact search gets on.
     double accept = ++p.since > PATIENCE ? 1e-3 : 0.3;
-    bool done =
-        island->iterations++ == first ? predict(island, &work) : newton_step(island, &work, accept);
+    bool begins = island->iterations++ == first;
+    if (begins && island->ncontact > AB_PATCH_LARGE && begin_at_last_motion(island))
+      begins = work.belong = false;
+    if (enough && !work.belong) accept = INFINITY;
+    bool done = begins ? predict(island, &work) : newton_step(island, &work, accept);
     if (!done) {
       island->nregularised++;
       break;
     }
   }
-  if (work.contact && !(island->residual <= p.tolerance)) {
+  if (work.contact && !(work.belong && island->residual <= p.tolerance)) {
     take_back(island, &work);
     return AB_OK;
   }

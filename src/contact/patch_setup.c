@@ -486,7 +486,8 @@ abStatus ab_patch_island(abPatchSystem* system, const abIslands* islands, int in
   island->v_free = AB_TAKE(arena, double, n);
   island->gradient = AB_TAKE(arena, double, n);
   island->direction = AB_TAKE(arena, double, n);
-  if (!island->v || !island->v_free || !island->gradient || !island->direction)
+  island->momentum = AB_TAKE(arena, double, n);
+  if (!island->v || !island->v_free || !island->gradient || !island->direction || !island->momentum)
     return AB_ERROR_MEMORY;
   for (int b = 0; b < nblock; b++) {
     const abMover* m = &r->mover[island->mover[b]];

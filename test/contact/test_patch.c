@@ -106,12 +106,13 @@ static bool tips(double h, double force) {
   PatchWorld w = cube_on_floor(h, 2);
   patch_run(&w, 0.2);
   // at the top edge; ramped up over 0.2 s
+  bool tipped = false;  // at any time: the torque goes on, and turns it over and over
   for (double t = 0; t < 1.5; t += h) {
     double f = force * fmin(1, t / 0.2);
     w.data->applied[1].force.x = f, w.data->applied[1].torque.y = f * 0.05;
     patch_step(&w);
+    tipped |= fabs(patch_q(&w, 1)[5]) > 0.1;
   }
-  bool tipped = fabs(patch_q(&w, 1)[5]) > 0.1;
   patch_free(&w);
   return tipped;
 }
