@@ -246,6 +246,8 @@ bool ab_ecp_plausible(const abEcpSystem* s);
 // --- ecp_neighbour.c
 // The mode that a violated inequality of the present solution points to; false if none does.
 bool ab_ecp_neighbour(const abEcpContact* c, abEcpMode* next);
+// The mode that takes in the vertex which sinks deepest into a plane or face.
+bool ab_ecp_grow(const abEcpContact* c, abEcpMode* next);
 
 // --- ecp_candidate.c
 double ab_ecp_separation(const abEcpContact* c, abVec3 n);

@@ -8,7 +8,8 @@
 // modes first: by the sum of their ranks (ecp_candidate.c).
 #include "contact/ecp_island.h"
 
-enum { CONTACTS = 4, MODES = 12 };
+enum { CONTACTS = 4, MODES = 40 };
+static const int modes_of[CONTACTS + 1] = {0, 40, 40, 16, 10};  // by the number of contacts
 
 typedef struct Choice {
   int n;
@@ -31,10 +32,12 @@ static bool list_modes(abEcpIsland* island, Choice* q) {
     c->active = false;
     if (ab_ecp_gap(c) > reach) continue;
     if (q->n == CONTACTS) return false;
-    int n = ab_ecp_candidates(c, MODES, q->mode[q->n]);
-    q->mode[q->n][n++] = ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0);
-    q->modes[q->n] = n;
     q->contact[q->n++] = c;
+  }
+  for (int i = 0; i < q->n; i++) {
+    int n = ab_ecp_candidates(q->contact[i], modes_of[q->n], q->mode[i]);
+    q->mode[i][n++] = ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0);
+    q->modes[i] = n;
   }
   return q->n > 0;
 }

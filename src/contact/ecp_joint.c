@@ -40,8 +40,10 @@ static bool give_mode(abEcpContact* c) {
     if (!ab_ecp_set_mode(c, mode[i]) || !ab_ecp_place(c, witness)) continue;
     abEcpKinematics k;
     ab_ecp_kinematics(c, &k);
-    // where bodies overlap, a plane is a better guess than edges that cross
-    double apart = plane ? 0 : ab_ecp_separation(c, k.n) + (c->ref >= 0 ? 0.01 : 0);
+    // where bodies overlap, faces that meet are a better guess than edges that cross
+    abEcpManifold m;
+    double apart = plane ? 0 : ab_ecp_separation(c, k.n);
+    if (!plane && c->ref >= 0) apart += ab_ecp_manifold(c, &m) ? 0.01 : -0.01;
     if (apart > most + 1e-6) most = apart, best = i;
   }
   return best >= 0 && ab_ecp_set_mode(c, mode[best]) && ab_ecp_place(c, witness);

@@ -407,7 +407,8 @@ bool ab_ecp_next_mode(abEcpContact* c) {
   m.P = v3_axpy(-c->pn, k.n, ab_ecp_impulse(c, &k));
   bool sunk = ab_ecp_overlap(c, &k) > 1e-10;
   abEcpMode last = c->mode, next = sunk ? sunk_mode(&m, k.n) : border_mode(&m);
-  return !ab_ecp_mode_equal(next, last) && give_mode(&m, next);
+  if (ab_ecp_mode_equal(next, last) && !(sunk && ab_ecp_grow(c, &next))) return false;
+  return give_mode(&m, next);
 }
 
 bool ab_ecp_manifold_mode(const abEcpManifold* m, double touching) {

@@ -104,6 +104,20 @@ static bool smooth_neighbour(const abEcpContact* c, const abEcpKinematics* k, in
   return true;
 }
 
+bool ab_ecp_grow(const abEcpContact* c, abEcpMode* next) {
+  int on = 1 - c->ref;
+  if (c->ref < 0 || !ab_ecp_is_polyhedron(c->shape[on].shape)) return false;
+  abEcpKinematics k;
+  ab_ecp_kinematics(c, &k);
+  const abEcpFeature* f = &c->feature[on];
+  int low = lowest_vertex(f->shape, c->body[on], c->ref == 1 ? k.n : v3_neg(k.n)), kind, index;
+  if (f->kind == AB_ECP_POINT && low == f->index) return false;
+  grow(f, low, &kind, &index);
+  *next = c->mode;
+  next->kind[on] = kind, next->index[on] = index;
+  return !ab_ecp_mode_equal(*next, c->mode);
+}
+
 bool ab_ecp_neighbour(const abEcpContact* c, abEcpMode* next) {
   if (c->shape[1].shape->type != AB_PLANE) return false;
   abEcpKinematics k;
