@@ -128,11 +128,20 @@ bool ab_volume_islands(const abContactProblem* problem, abIslands* islands) {
                     islands) == AB_OK;
 }
 
+// The side of the square whose corners are as far from its centre as the patch's farthest. For a
+// line, which has next to no area, this is its length, too: in its units the moments of a force at
+// a vertex are no larger than the force.
+static double patch_size(const abPatch* p) {
+  double most = 0;
+  for (int l = 0; l < p->nvert; l++) most = fmax(most, v2_dot(p->polygon[l], p->polygon[l]));
+  return sqrt(2 * most);
+}
+
 void ab_volume_prepare(const abContactProblem* problem, const abPair* pair,
                        const abVolumeOption* option, abVolumeContact* c) {
   const abPatch* p = &pair->patch;
   memset(c, 0, sizeof *c);
-  c->pair = pair, c->option = option, c->size = sqrt(p->area);
+  c->pair = pair, c->option = option, c->size = patch_size(p);
   bool rough = pair->surface.condim != 1;
   c->mu_static = rough ? pair->surface.mu_static : 0;
   c->mu_kinetic = rough ? pair->surface.mu_kinetic : 0;

@@ -125,7 +125,7 @@ typedef struct abVolumeContact {
   const abPair* pair;
   const abVolumeOption* option;
   bool active;  // has an area and a normal
-  double size;  // length that scales angular parts: sqrt(area)
+  double size;  // length that scales angular parts: the patch's extent
   double mass;  // effective, along the normal
   double mu_static, mu_kinetic;
   double phi[6][6];

@@ -88,7 +88,7 @@ static double pressure_at(const Patch* p, double x, double y) {
 }
 
 // --- friction
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 // The length of a field's vectors below which their direction is rounding: such a point stands
 // still.
@@ -212,7 +212,7 @@ static Planar friction(const abContactProblem* problem, const abPair* pair, cons
 }
 
 // --- one pair
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 static bool describe(const abContactProblem* problem, const abPair* pair, Patch* p) {
   const abPatch* g = &pair->patch;

@@ -11,7 +11,7 @@
 static double* jacobian(const abDirect* d, int i) { return d->J + (ptrdiff_t)i * 6 * d->ndof; }
 
 // --- building
-// -----------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 static bool add_jacobian(abDirect* d, int i, int body, double sign) {
   const abResponse* r = d->problem->response;
