@@ -194,14 +194,6 @@ static void solve_island(void* context, int i, int worker) {
   ab_arena_release(island->scratch, mark);
 }
 
-// One island has a place for what Newton's method keeps between steps.
-static void keep_largest(const abContactProblem* problem, int n, abPatchIsland* island) {
-  int most = -1;
-  for (int i = 0; i < n; i++)
-    if (is_large(&island[i]) && (most < 0 || island[i].ncontact > island[most].ncontact)) most = i;
-  if (most >= 0) island[most].cache = problem->cache;
-}
-
 static abStatus solve_all(const abContactProblem* problem, abContactSolution* solution) {
   abArena* arena = problem->scratch;
   abPatchSystem system;
@@ -223,7 +215,7 @@ static abStatus solve_all(const abContactProblem* problem, abContactSolution* so
   for (int i = 0; i < islands.n; i++)
     if (ab_patch_island(&system, &islands, i, &job.island[i]) != AB_OK) return AB_ERROR_MEMORY;
   if (number_blocks(&system, &islands, job.island) != AB_OK) return AB_ERROR_MEMORY;
-  keep_largest(problem, islands.n, job.island);
+  ab_patch_cache_share(problem, islands.n, job.island);
   ab_pool_run(problem->pool, islands.n, solve_island, &job);
   for (int i = 0; i < islands.n; i++) {
     if (job.status[i] != AB_OK) return job.status[i];

@@ -159,7 +159,7 @@ typedef struct abPatchIsland {
   double *v, *v_free, *gradient, *direction, *momentum;
   double* scale;  // per block: what the residual is measured by
   abArena* scratch;
-  abArena* cache;    // of the largest island, else NULL
+  abArena* cache;    // of large islands, else NULL
   double departure;  // ab_patch_departure at the beginning
   // result
   int newton_wait;
@@ -216,6 +216,7 @@ double ab_patch_trust(const abPatchContact* c, const double f[6]);
 abStatus ab_patch_newton(abPatchIsland* island);
 // --- patch_cache.c
 typedef struct abPatchCache abPatchCache;
+void ab_patch_cache_share(const abContactProblem* problem, int n, abPatchIsland* island);
 abPatchCache* ab_patch_cache_find(const abPatchIsland* island);  // NULL: not for these contacts
 abPatchCache* ab_patch_cache_make(const abPatchIsland* island);  // NULL: no room, or none for it
 void ab_patch_cache_forget(const abPatchIsland* island);

@@ -1,5 +1,6 @@
-// What Newton's method keeps of the largest island from step to step: the pattern of its matrix
-// while the contacts are the same, and the last factors.
+// What Newton's method keeps of large islands from step to step: the pattern of the matrix while
+// the contacts are the same, and the last factors. There are SLOTS places, which islands keep by
+// their first mover.
 //
 // At rest the matrix is the same in every step, and what rounding has disturbed is mended with the
 // old factors, at the price of one evaluation and one solve: with H = M + sum J^T G J of some step
@@ -8,6 +9,13 @@
 #include <string.h>
 
 #include "contact/patch.h"
+
+enum { SLOTS = 8 };
+
+typedef struct Slots {
+  int first[SLOTS];  // mover, -1: free
+  abArena arena[SLOTS];
+} Slots;
 
 struct abPatchCache {
   int nblock, ncontact;
@@ -26,6 +34,37 @@ static bool same_contacts(const abPatchIsland* island, const abPatchCache* cache
     for (int k = 0; k < 2; k++)
       if (cache->side[i][k] != island->contact[i]->side[k].block) return false;
   return true;
+}
+
+// Arenas side by side in the one of the model.
+static Slots* open_slots(abArena* whole) {
+  if (whole->used > 0) return (Slots*)whole->base;
+  Slots* slots = AB_TAKE(whole, Slots, 1);
+  if (!slots) return NULL;
+  size_t head = (sizeof *slots + 63) & ~(size_t)63;
+  size_t size = ((whole->capacity - head) / SLOTS) & ~(size_t)63;
+  for (int i = 0; i < SLOTS; i++) {
+    slots->first[i] = -1;
+    slots->arena[i] = (abArena){.base = whole->base + head + (size_t)i * size, .capacity = size};
+  }
+  return slots;
+}
+
+void ab_patch_cache_share(const abContactProblem* problem, int n, abPatchIsland* island) {
+  Slots* slots = problem->cache ? open_slots(problem->cache) : NULL;
+  bool taken[SLOTS] = {false};
+  for (int i = 0; i < n && slots; i++)
+    for (int k = 0; k < SLOTS && island[i].ncontact > AB_PATCH_LARGE; k++)
+      if (slots->first[k] == island[i].mover[0])
+        island[i].cache = &slots->arena[k], taken[k] = true;
+  for (int i = 0, k = 0; i < n && slots; i++) {
+    if (island[i].cache || island[i].ncontact <= AB_PATCH_LARGE) continue;
+    while (k < SLOTS && taken[k]) k++;
+    if (k == SLOTS) return;
+    slots->first[k] = island[i].mover[0];
+    ab_arena_release(&slots->arena[k], 0);
+    island[i].cache = &slots->arena[k++];
+  }
 }
 
 abPatchCache* ab_patch_cache_find(const abPatchIsland* island) {
