@@ -99,7 +99,7 @@ extern const std::vector<Case> slide_cases, rest_cases, pile_cases;
 extern const std::vector<int> pile_sizes;
 Scene pile_falling(int n);
 Scene pile_settled(int n);
-void pile_prepare(const EngineKind& fast, int n);
+void pile_prepare(const EngineKind& fast, const EngineKind& still, int n);
 
 }  // namespace bench
 

@@ -385,7 +385,7 @@ typedef struct Progress {
 
 // Once it has begun, a large island is solved much better than need be, which costs an iteration at
 // most: the next steps then begin well within the tolerance, and have nothing to do at rest.
-#define BEYOND 0.01
+#define BEYOND 0.1
 
 // What is left of a step adds up over thousands of them; where a factorisation costs next to
 // nothing, little is left. Not so where bodies strike: the next step has other contacts.
@@ -432,8 +432,8 @@ static bool end_pass(abPatchIsland* island, Progress* p, bool stalled) {
 
 // Near rest: a residual this small is worth a trial with the factors of some step before, and they
 // go on while each step takes off this much.
-#define NEARLY 1e-2
-#define GOES_ON 0.1
+#define NEARLY 0.3
+#define GOES_ON 0.3
 
 // Leaves answers and residual of what it has reached.
 static void mend_by_old_factors(abPatchIsland* island, const abPatchCache* cache,

@@ -96,6 +96,18 @@ static double max_speed(const abContactProblem* problem) {
   return speed > 0 ? speed : INFINITY;
 }
 
+// Without gravity and loads it is the momentum of what meets that measures impulses.
+static double impulse_scale(const abContactProblem* problem) {
+  double scale = ab_impulse_scale(problem);
+  if (scale > 0) return scale;
+  for (int i = 0; i < problem->npair; i++) {
+    const abPair* pair = &problem->pair[i];
+    abTwist v = ab_pair_twist_now(problem, pair, pair->patch.center);
+    scale = fmax(scale, ab_reduced_mass(problem, pair) * v3_norm(v.lin));
+  }
+  return scale;
+}
+
 bool ab_volume_begin(const abContactProblem* problem, abVolumeOption* option) {
   abVec2* direction = AB_TAKE(problem->scratch, abVec2, option->npyramid);
   if (!direction) return false;
@@ -106,7 +118,7 @@ bool ab_volume_begin(const abContactProblem* problem, abVolumeOption* option) {
   option->direction = direction;
   option->inner = cos(3.141592653589793 / option->npyramid);
   option->max_speed = max_speed(problem);
-  option->scale = ab_impulse_scale(problem);
+  option->scale = impulse_scale(problem);
   option->small *= option->scale;
   option->scratch = problem->scratch;
   return true;

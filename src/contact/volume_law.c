@@ -68,8 +68,8 @@ static void linearise_friction(const abVolumeContact* c, int l, abVec2 u, abVolu
   double slack = c->slack[l], m = mobility(c, c->vert[l]) + slack;
   abVec2 trial = v2_sub(v2_scale(1 - slack / m, p->t), v2_scale(1 / m, u));
   double size = v2_norm(trial);
-  p->d = p->along = v2(0, 0), p->slope = 1 / slack;
-  if (size <= limit) {
+  p->d = p->along = v2(0, 0), p->slope = c->mu_kinetic > 0 ? 1 / slack : 0;
+  if (size <= limit || !(c->mu_kinetic > 0)) {
     p->t = v2_scale(-p->slope, u);
     return;
   }
