@@ -83,8 +83,10 @@ typedef struct abEcpContact {
   bool charted;  // the chart below is in use
   abVec3 chart[3], round_n;
   double chart_angle;
-  bool alongside;   // nearly parallel segments, or a rim and a rounded segment (ecp_curve.c):
-  int line;         // the side without a parameter
+  bool alongside;  // nearly parallel segments, or a rim and a rounded segment (ecp_curve.c):
+  bool cornered;   // a vertex on an edge, with two directions across it (ecp_corner.c)
+  abVec3 across[2];
+  int line;         // the side without a parameter; of a corner: that of the edge
   double sign;      // of n along the cross product of two edges
   abVec3 t_ref;     // t in coordinates of the body `ref`, or a world direction if ref is -1
   int npar, neq;    // neq = npar + 1
@@ -156,6 +158,11 @@ bool ab_ecp_set_mode(abEcpContact* c, abEcpMode mode);
 // The same for modes without a plane (ecp_curve.c).
 bool ab_ecp_set_curved(abEcpContact* c);
 void ab_ecp_curved_kinematics(const abEcpContact* c, abEcpKinematics* k);
+// The same for a vertex on an edge (ecp_corner.c), and such modes that are near, nearest first.
+bool ab_ecp_set_corner(abEcpContact* c);
+void ab_ecp_corner_kinematics(const abEcpContact* c, abEcpKinematics* k);
+int ab_ecp_corners(const abEcpContact* c, int max, abEcpMode* out);
+bool ab_ecp_corner_next(const abEcpContact* c, const abEcpKinematics* k, abEcpMode* next);
 // The same for ellipsoids without a plane (ecp_round.c); place: parameters where the ellipsoid is
 // nearest to the other feature, starting near the world point a; memory: the normal, in the
 // coordinates of the body that is not (or the second) the ellipsoid; normal: of the greatest
@@ -246,6 +253,8 @@ bool ab_ecp_plausible(const abEcpSystem* s);
 // --- ecp_neighbour.c
 // The mode that a violated inequality of the present solution points to; false if none does.
 bool ab_ecp_neighbour(const abEcpContact* c, abEcpMode* next);
+// The edge of a polyhedron's face that a point in its plane lies farthest outside of.
+int ab_ecp_border_edge(const abEcpFeature* f, const double par[2]);
 // The mode that takes in the vertex which sinks deepest into a plane or face.
 bool ab_ecp_grow(const abEcpContact* c, abEcpMode* next);
 

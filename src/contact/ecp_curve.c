@@ -53,6 +53,7 @@ bool ab_ecp_set_curved(abEcpContact* c) {
   if (!(curve0 || f0->kind == AB_ECP_POINT) || !(curve1 || f1->kind == AB_ECP_POINT)) return false;
   c->npar = curve0 + curve1;
   bool round = rounding(f0) + rounding(f1) > 0;
+  if (!round && c->npar == 1) return ab_ecp_set_corner(c);
   if (round && f0->kind == AB_ECP_SEGMENT && f1->kind == AB_ECP_SEGMENT) {
     abVec3 u0 = m3_apply(&c->body[0]->R0, f0->u), u1 = m3_apply(&c->body[1]->R0, f1->u);
     // below some 2 degrees the crossing runs along the segments with any small turn
@@ -79,7 +80,7 @@ static bool points_to_body_1(const abEcpContact* c, abVec3 n) {
 }
 
 bool ab_ecp_orient(abEcpContact* c) {
-  if (c->ref >= 0) return true;
+  if (c->ref >= 0 || c->cornered) return true;
   if (c->rounded) return ab_ecp_round_orient(c);
   const abEcpBody *b0 = c->body[0], *b1 = c->body[1];
   bool first = is_curve(&c->feature[0]);
@@ -219,6 +220,10 @@ static void point_on_second(const Curve q[2], abEcpKinematics* k, double D[3][AB
 }
 
 void ab_ecp_curved_kinematics(const abEcpContact* c, abEcpKinematics* k) {
+  if (c->cornered) {
+    ab_ecp_corner_kinematics(c, k);
+    return;
+  }
   double D[3][AB_ECP_COLUMNS] = {{0}}, dn[3][AB_ECP_COLUMNS] = {{0}};
   if (c->rounded) {
     ab_ecp_round_kinematics(c, k, dn);

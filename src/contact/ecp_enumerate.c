@@ -8,14 +8,14 @@
 // modes first: by the sum of their ranks (ecp_candidate.c).
 #include "contact/ecp_island.h"
 
-enum { CONTACTS = 4, MODES = 40 };
+enum { CONTACTS = 4, MODES = 40, CORNERS = 4 };
 static const int modes_of[CONTACTS + 1] = {0, 40, 40, 16, 10};  // by the number of contacts
 
 typedef struct Choice {
   int n;
   abEcpContact* contact[CONTACTS];
   int modes[CONTACTS];
-  abEcpMode mode[CONTACTS][MODES + 1];
+  abEcpMode mode[CONTACTS][MODES + CORNERS + 1];
 } Choice;
 
 // Contacts as near, at the start, as bodies move in a step.
@@ -36,6 +36,7 @@ static bool list_modes(abEcpIsland* island, Choice* q) {
   }
   for (int i = 0; i < q->n; i++) {
     int n = ab_ecp_candidates(q->contact[i], modes_of[q->n], q->mode[i]);
+    n += ab_ecp_corners(q->contact[i], CORNERS, q->mode[i] + n);
     q->mode[i][n++] = ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0);
     q->modes[i] = n;
   }

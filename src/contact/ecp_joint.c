@@ -8,7 +8,8 @@
 // length) smaller by the ratio of 1/k to the bodies' compliance; k is raised from 10 to 1000
 // reduced masses, and further where laws cannot hold all at once and multipliers must grow until
 // one gives way. It has no excess of unknowns where statics does not divide a load, and no mode to
-// be wrong.
+// be wrong. Near the solution patches are made anew, at the poses found and with the normals of the
+// modes that the points make.
 //
 // The points that press are the modes from which Newton's method on the equations themselves
 // starts, and ends at rounding (ab_ecp_correct_modes): a contact point beyond its border goes to
@@ -16,9 +17,12 @@
 // comes back; all contacts at once, since near the solution only few are wrong. The same is tried
 // first with the modes of the last step, which is most steps.
 //
-// The tower of 18 planks of scenes/demo.xml, struck by a block (19 bodies, 50 to 60 contacts at a
-// time): a step at rest costs one Newton iteration, 0.3 ms; one with changes of mode 5 to 50 ms.
-// Block Gauss-Seidel with Newton's method took up to 6 s and left steps unsolved.
+// Measured on the tower of 18 planks of scenes/demo.xml, struck by a block (19 bodies, 50 to 60
+// contacts at a time), 500 steps: all solved, the worst to 4.6e-10; 54 % of the steps take below 2
+// ms, 81 % below 10 ms, the longest 160 ms. Block Gauss-Seidel with Newton's method took up to 6 s
+// and left 6 of the first 175 unsolved. At 1.15 times the speed of the block 5 to 8 steps of 500
+// stay unsolved (reported, with gaps below 1e-9), at 0.85 times none; of 25 heaps of ten hulls,
+// some 6,000 steps, 3 steps.
 #include "contact/ecp_manifold.h"
 
 #include <float.h>

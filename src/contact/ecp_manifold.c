@@ -402,9 +402,12 @@ bool ab_ecp_next_mode(abEcpContact* c) {
   ab_ecp_kinematics(c, &k);
   abEcpManifold m;
   ab_ecp_manifold(c, &m);
-  if (m.n < 2 || m.face[0] < 0 || m.face[1] < 0) return false;
   m.a = k.a, m.pn = c->pn, m.s[2] = c->s[2];
   m.P = v3_axpy(-c->pn, k.n, ab_ecp_impulse(c, &k));
+  if (m.n < 2 || m.face[0] < 0 || m.face[1] < 0) {
+    abEcpMode corner;
+    return ab_ecp_corner_next(c, &k, &corner) && give_mode(&m, corner);
+  }
   bool sunk = ab_ecp_overlap(c, &k) > 1e-10;
   abEcpMode last = c->mode, next = sunk ? sunk_mode(&m, k.n) : border_mode(&m);
   if (ab_ecp_mode_equal(next, last) && !(sunk && ab_ecp_grow(c, &next))) return false;

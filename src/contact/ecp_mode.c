@@ -41,7 +41,7 @@ static bool set_planar(abEcpContact* c) {
 bool ab_ecp_set_mode(abEcpContact* c, abEcpMode mode) {
   if (!ab_ecp_mode_equal(c->mode, mode)) c->charted = false;
   c->mode = mode;
-  c->alongside = c->rounded = false;
+  c->alongside = c->rounded = c->cornered = false;
   for (int i = 0; i < 2; i++)
     c->feature[i] = ab_ecp_feature(&c->shape[i], (abEcpKind)mode.kind[i], mode.index[i]);
   c->ref = mode.kind[1] == AB_ECP_FACE ? 1 : mode.kind[0] == AB_ECP_FACE ? 0 : -1;

@@ -15,7 +15,7 @@ static bool face_has(const abPolyhedron* p, int f, int v) {
 }
 
 // The edge of a face that the point par lies farthest outside of.
-static int border_edge(const abEcpFeature* f, const double par[2]) {
+int ab_ecp_border_edge(const abEcpFeature* f, const double par[2]) {
   const abPolyhedron* p = f->shape->shape->poly;
   int first = p->face_start[f->index], n = p->face_start[f->index + 1] - first, best = 0;
   abVec3 x = v3_axpy(par[0], f->u, v3_axpy(par[1], f->v, f->c));
@@ -68,7 +68,7 @@ static bool polyhedron_neighbour(const abEcpContact* c, const abEcpKinematics* k
   const abEcpFeature* f = &c->feature[0];
   const abPolyhedron* p = f->shape->shape->poly;
   if (ab_ecp_feature_outside(f, c->par) > 0 && f->kind == AB_ECP_FACE) {
-    *kind = AB_ECP_SEGMENT, *index = border_edge(f, c->par);
+    *kind = AB_ECP_SEGMENT, *index = ab_ecp_border_edge(f, c->par);
     return *index >= 0;
   }
   if (ab_ecp_feature_outside(f, c->par) > 0) {

@@ -41,6 +41,10 @@ static double clamp(double x, double limit) { return x > limit ? limit : x < -li
 
 bool ab_ecp_place(abEcpContact* c, abVec3 a) {
   if (c->rounded) return ab_ecp_round_place(c, a);
+  if (c->cornered) {
+    c->par[0] = 0;  // between the edge's faces
+    return true;
+  }
   int next = 0;
   for (int i = 0; i < 2; i++) {
     if (i == c->ref) continue;

@@ -114,6 +114,7 @@ bool ab_ecp_recall(const abEcpIsland* island, abEcpContact* c, abEcpMode* mode) 
     c->round_n = m->normal, c->charted = false;
     if (rim0 || rim1) c->par[0] = m->par[0];
   }
+  if (c->cornered) c->par[0] = m->par[0];
   if (!ab_ecp_orient(c)) return false;
   double unit = impulse_unit(island);
   abVec3 f = v3_scale(1 / unit, m->friction), n, t, o;
@@ -146,7 +147,7 @@ static void remember(const abEcpIsland* island, const abEcpContact* c, abVec3 fr
   m->friction = friction;
   for (int i = 0; i < 2; i++) m->par[i] = c->par[i] * island->length;
   bool rim0 = c->mode.kind[0] == AB_ECP_RIM, rim1 = c->mode.kind[1] == AB_ECP_RIM;
-  if (rim0 || (rim1 && c->npar == 1)) m->par[0] = c->par[0];
+  if (rim0 || (rim1 && c->npar == 1) || c->cornered) m->par[0] = c->par[0];
   if (rim1 && c->npar == 2) m->par[1] = c->par[1];
   if (c->rounded) {
     m->normal = ab_ecp_round_memory(c);

@@ -97,7 +97,13 @@ typedef struct Job {
   abStatus* status;
   const abContactProblem* problem;
   abContactSolution* solution;
+  int alone;  // the island that is solved after the others, -1: none
 } Job;
+
+typedef struct Remembering {
+  const abPatchIsland* island;
+  abContactSolution* solution;
+} Remembering;
 
 static abStatus join_islands(abPatchSystem* system, abIslands* islands) {
   const abContactProblem* problem = system->problem;
@@ -180,18 +186,47 @@ static abStatus solve_without_gain(abPatchIsland* island) {
   return status;
 }
 
-static void solve_island(void* context, int i, int worker) {
-  Job* job = context;
-  abPatchIsland* island = &job->island[i];
-  abArena* own = job->problem->pool ? ab_pool_scratch(job->problem->pool, worker) : NULL;
-  island->scratch = own ? own : job->problem->scratch;
-  abArenaMark mark = ab_arena_mark(island->scratch);
+static void remember_chunk(void* context, int chunk, int worker) {
+  (void)worker;
+  const Remembering* r = context;
+  int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
+  for (int i = first; i < last && i < r->island->ncontact; i++) {
+    abPatchContact* c = r->island->contact[i];
+    ab_patch_remember(r->island, c, &r->solution->pair[c->pair]);
+  }
+}
+
+static abStatus solve_and_remember(const Job* job, abPatchIsland* island, abArena* scratch) {
+  island->scratch = scratch;
+  abArenaMark mark = ab_arena_mark(scratch);
   ab_patch_velocities(island);
   island->residual = INFINITY;
-  job->status[i] = solve_without_gain(island);
-  for (int k = 0; k < island->ncontact; k++)
-    ab_patch_remember(island, island->contact[k], &job->solution->pair[island->contact[k]->pair]);
-  ab_arena_release(island->scratch, mark);
+  abStatus status = solve_without_gain(island);
+  Remembering remembering = {island, job->solution};
+  ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), remember_chunk, &remembering);
+  ab_arena_release(scratch, mark);
+  return status;
+}
+
+static void solve_island(void* context, int i, int worker) {
+  Job* job = context;
+  abArena* own = job->problem->pool ? ab_pool_scratch(job->problem->pool, worker) : NULL;
+  if (i == job->alone) return;
+  job->status[i] = solve_and_remember(job, &job->island[i], own ? own : job->problem->scratch);
+}
+
+// Islands go to the threads one by one, but a single large one has them all for itself.
+static void solve_islands(Job* job, int n) {
+  const abContactProblem* problem = job->problem;
+  int nlarge = 0;
+  for (int i = 0; i < n; i++)
+    if (is_large(&job->island[i])) nlarge++, job->alone = i;
+  if (nlarge != 1) job->alone = -1;
+  ab_pool_run(problem->pool, n, solve_island, job);
+  if (job->alone < 0) return;
+  abPatchIsland* island = &job->island[job->alone];
+  island->pool = problem->pool;
+  job->status[job->alone] = solve_and_remember(job, island, problem->scratch);
 }
 
 static abStatus solve_all(const abContactProblem* problem, abContactSolution* solution) {
@@ -216,7 +251,7 @@ static abStatus solve_all(const abContactProblem* problem, abContactSolution* so
     if (ab_patch_island(&system, &islands, i, &job.island[i]) != AB_OK) return AB_ERROR_MEMORY;
   if (number_blocks(&system, &islands, job.island) != AB_OK) return AB_ERROR_MEMORY;
   ab_patch_cache_share(problem, islands.n, job.island);
-  ab_pool_run(problem->pool, islands.n, solve_island, &job);
+  solve_islands(&job, islands.n);
   for (int i = 0; i < islands.n; i++) {
     if (job.status[i] != AB_OK) return job.status[i];
     solution->iterations += job.island[i].iterations;

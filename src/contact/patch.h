@@ -42,6 +42,10 @@ enum {
 // Calm: no patch has changed its motion by more than this times g h since the last step.
 #define AB_PATCH_CALM 30
 
+// Loops over contacts are shared by threads in pieces of this many.
+#define AB_PATCH_CHUNK 32
+static inline int ab_patch_chunks(int n) { return (n + AB_PATCH_CHUNK - 1) / AB_PATCH_CHUNK; }
+
 // Local 6-vectors are (t1, t2, normal) components: velocity at the patch's centre and angular
 // velocity; likewise impulses and moments about the centre.
 
@@ -159,8 +163,9 @@ typedef struct abPatchIsland {
   double *v, *v_free, *gradient, *direction, *momentum;
   double* scale;  // per block: what the residual is measured by
   abArena* scratch;
-  abArena* cache;    // of large islands, else NULL
-  double departure;  // ab_patch_departure at the beginning
+  struct abPool* pool;  // threads for loops over its contacts, or NULL
+  abArena* cache;       // of large islands, else NULL
+  double departure;     // ab_patch_departure at the beginning
   // result
   int newton_wait;
   int iterations, nregularised;

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "contact/patch.h"
 #include "math/spatial.h"
 
@@ -295,8 +296,11 @@ static bool take_step(abPatchIsland* island, double a) {
 // --- passes
 // --------------------------------------------------------------------------------------------
 
-static void evaluate(abPatchIsland* island) {
-  for (int i = 0; i < island->ncontact; i++) {
+static void evaluate_chunk(void* context, int chunk, int worker) {
+  (void)worker;
+  const abPatchIsland* island = context;
+  int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
+  for (int i = first; i < last && i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
     c->law.trust = 1;
     c->linear = ab_patch_evaluate(&c->law, c->V, c->answer, c->G);
@@ -304,6 +308,10 @@ static void evaluate(abPatchIsland* island) {
     c->law.trust = ab_patch_trust(c, c->impulse);
     if (c->law.trust < 1) ab_patch_evaluate(&c->law, c->V, c->answer, c->G);
   }
+}
+
+static void evaluate(abPatchIsland* island) {
+  ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), evaluate_chunk, island);
 }
 
 // Solves for the step d from gradient, answer and G.

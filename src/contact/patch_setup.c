@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "contact/patch.h"
 #include "math/spatial.h"
 
@@ -414,6 +415,24 @@ static abStatus find_jacobians(abPatchSystem* system) {
   return AB_OK;
 }
 
+typedef struct Place {
+  int pair;
+  double* store;
+} Place;
+
+typedef struct Setting {
+  const abPatchSystem* system;
+  const Place* place;
+} Setting;
+
+static void set_chunk(void* context, int chunk, int worker) {
+  (void)worker;
+  const Setting* s = context;
+  int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
+  for (int i = first; i < last && i < s->system->ncontact; i++)
+    set_contact(s->system, s->place[i].pair, &s->system->contact[i], s->place[i].store);
+}
+
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) {
   *system = (abPatchSystem){.problem = problem,
                             .h = problem->h,
@@ -425,12 +444,15 @@ abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) 
     if (takes_part(problem, &problem->pair[p])) n++, nstore += store_size(&problem->pair[p]);
   system->contact = AB_TAKE(problem->scratch, abPatchContact, n);
   double* store = AB_TAKE(problem->scratch, double, nstore);
-  if (!system->contact || !store) return AB_ERROR_MEMORY;
+  Place* place = AB_TAKE(problem->scratch, Place, n);
+  if (!system->contact || !store || !place) return AB_ERROR_MEMORY;
   for (int p = 0; p < problem->npair; p++) {
     if (!takes_part(problem, &problem->pair[p])) continue;
-    set_contact(system, p, &system->contact[system->ncontact++], store);
+    place[system->ncontact++] = (Place){p, store};
     store += store_size(&problem->pair[p]);
   }
+  Setting setting = {system, place};
+  ab_pool_run(problem->pool, ab_patch_chunks(n), set_chunk, &setting);
   return AB_OK;
 }
 
