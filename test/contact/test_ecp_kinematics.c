@@ -99,6 +99,8 @@ static void variations_of_curved_modes_match_differences(void** state) {
   Random r = {22};
   for (int i = 0; i < 20; i++) {
     check_mode(&r, &box[0].shape, &box[1].shape, ab_ecp_mode(AB_ECP_SEGMENT, 2, AB_ECP_SEGMENT, 7));
+    check_mode(&r, &box[0].shape, &box[1].shape, ab_ecp_mode(AB_ECP_POINT, 3, AB_ECP_SEGMENT, 7));
+    check_mode(&r, &box[0].shape, &box[1].shape, ab_ecp_mode(AB_ECP_SEGMENT, 2, AB_ECP_POINT, 5));
     check_mode(&r, &cylinder, &capsule, ab_ecp_mode(AB_ECP_SEGMENT, 0, AB_ECP_SEGMENT, 0));
     check_mode(&r, &cylinder, &box[1].shape, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_SEGMENT, 3));
     check_mode(&r, &cylinder, &cylinder, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_RIM, 1));
@@ -216,6 +218,8 @@ static void variations_of_levers_match_differences(void** state) {
   for (int i = 0; i < 20; i++) {
     const abShape *box0 = &box[0].shape, *box1 = &box[1].shape;
     check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_POINT, 3, AB_ECP_FACE, 2));
+    check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_POINT, 3, AB_ECP_SEGMENT, 7));
+    check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_SEGMENT, 2, AB_ECP_POINT, 5));
     check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_FACE, 3, AB_ECP_SEGMENT, 2));
     check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_SEGMENT, 2, AB_ECP_SEGMENT, 7));
     check_levers(&r, &capsule, box1, ab_ecp_mode(AB_ECP_POINT, 1, AB_ECP_FACE, 5));
