@@ -94,9 +94,8 @@ AB_WIDE void ab_little_ranges(const abLittle* p, const abVec3 axis[3], double ra
 // vertex close to the plane hardly moves, and at the inside end if that lies in it.
 static inline void put_vertex(abLittle* p, int w, int in, int out, double noise) {
   double si = p->s[in], so = p->s[out];
-  bool near_in = -si <= so;
-  int a = near_in ? in : out, b = near_in ? out : in;
-  double t = (near_in ? si : -so) / (si - so);
+  int a = -si <= so ? in : out, b = a ^ in ^ out;
+  double t = p->s[a] / (p->s[a] - p->s[b]);
   if (si >= -noise) a = in, t = 0;
   p->vert[w] = quad_axpy(t, quad_sub(p->vert[b], p->vert[a]), p->vert[a]);
 }
@@ -144,20 +143,14 @@ static inline bool close_up(abLittle* p, uint64_t out, double noise, int ncross,
   uint64_t empty = ~p->alive;
   for (int k = 0; k < ncross; k++) {
     abLink e = cross[k];
-    int w = __builtin_ctzll(empty), from = ab_link_from(e), to = ab_link_to(e);
+    // run through so that it leaves; which way it is listed is a matter of chance, hence no branch
+    abLink turned = (e >> 8 & 0xff00ff) | (e & 0xff00ff) << 8;
+    e = out >> (e & 63) & 1 ? turned : e;
+    int w = __builtin_ctzll(empty), door = ab_link_left(e), back = ab_link_right(e);
     empty &= empty - 1;
     last = w;
-    // the face that is left here, and the one that comes back
-    int door, back;
-    if (out >> from & 1) {
-      put_vertex(p, w, to, from, noise);
-      p->edge[n++] = (e & ~(abLink)255) | (abLink)w;
-      door = ab_link_right(e), back = ab_link_left(e);
-    } else {
-      put_vertex(p, w, from, to, noise);
-      p->edge[n++] = (e & ~(abLink)0xff00) | (abLink)w << 8;
-      door = ab_link_left(e), back = ab_link_right(e);
-    }
+    put_vertex(p, w, ab_link_from(e), ab_link_to(e), noise);
+    p->edge[n++] = (e & ~(abLink)0xff00) | (abLink)w << 8;
     if (p->door[door] >= stamp) return false;
     p->door[door] = (uint16_t)(stamp | (unsigned)w);
     cross[k] = ab_link(0, w, back, cap);

@@ -288,18 +288,17 @@ static void project(const abOverlap* o, const abPatch* p, int n, const abVec3* x
 // face that looks up on their left and one that does not on their right. Cheaper than a hull, but
 // where faces stand upright rounding may break the loop or bend it inwards; then 0 is returned.
 static int silhouette(const abOverlap* o, const abPatch* p, abVec3 n, int* next, abVec2* loop) {
-  int count = 0, first = -1, *up = next + o->nvert;
+  // the place behind the vertices takes what is not in the silhouette: half of the edges are, and a
+  // branch would guess in vain
+  int count = 0, first = -1, none = o->nvert, *up = next + o->nvert + 1;
   for (int i = 0; i < o->nvert; i++) next[i] = -1;
   for (int f = 0; f < o->nface; f++) up[f] = v3_dot(o->face[f].normal, n) > 0;
   for (int i = 0; i < o->nedge; i++) {
     const int* e = o->edge[i];
-    int left = up[e[2]];
-    if (left == up[e[3]]) continue;
-    int from = e[1 - left], to = e[left];
-    if (next[from] >= 0) return 0;
-    next[from] = to;
-    first = from;
-    count++;
+    int left = up[e[2]], in = left ^ up[e[3]], from = e[1 - left];
+    next[in ? from : none] = e[left];
+    first = in ? from : first;
+    count += in;
   }
   if (count < 3) return 0;
   abQuat inverse = quat_conj(o->frame.q);
@@ -334,7 +333,7 @@ bool ab_patch_finish(abVec2* polygon, double size, double noise, abPatch* p) {
 
 abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scratch,
                        int polygon_cap, abVec2* polygon, abPatch* p) {
-  p->volume = o->volume, p->polygon = polygon;
+  p->volume = o->volume;
   abArenaMark mark = ab_arena_mark(scratch);
   abVec2* point = AB_TAKE(scratch, abVec2, 3 * o->nvert);
   if (!point) return AB_ERROR_MEMORY;
@@ -345,10 +344,13 @@ abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scr
   abVec3 n = quat_rotate(quat_conj(o->frame.q), p->normal);
   p->nvert = project_polygon(o, p, n, point, hull);
   if (p->nvert > polygon_cap) p->nvert = polygon_cap;
-  for (int i = 0; i < p->nvert; i++) polygon[i] = hull[i];
-  ab_arena_release(scratch, mark);
+  // the caller's polygon may be far away: what is read of it is read here
+  p->polygon = hull;
   moments(p);
   thickness_and_kind(o->size, o->noise, p);
+  for (int i = 0; i < p->nvert; i++) polygon[i] = hull[i];
+  p->polygon = polygon;
+  ab_arena_release(scratch, mark);
   p->depth = ab_overlap_thickness(o, n, scratch);
   return p->depth >= 0 ? AB_OK : AB_ERROR_MEMORY;
 }

@@ -64,6 +64,9 @@ static void in_all_units(Check check, const Model* model, int nmodel) {
   }
 }
 
+// Speed of a body at rest: creep; where points lose it for a step, the fall of that step.
+static double at_rest(const Model* model) { return model->depth > 0 ? 1e-4 : g * H; }
+
 static double unit_time(Scale s) { return sqrt(s.length); }
 static void run(World* w, Scale s, double time) { world_run(w, time * unit_time(s)); }
 
@@ -140,7 +143,7 @@ static void points_carry_the_weight_on_average(void** state) {
       // What the mean lacks is the momentum gained in 1000 steps.
       double gained = (velocity(&c, s).z - before) / (1000 * H * g);
       check_near(sum / 1000 / (0.5 * s.mass * g), 1 + gained, 1e-9);
-      check_below(fabs(gained), 1e-3);
+      check_below(fabs(gained), 2 * H);  // the fall of one step at either end
       world_free(&c.w);
     }
 }
@@ -160,7 +163,7 @@ static Result slide(const Model* model, Scale s) {
   double x = position(&c, s) - x0;
   // points that take turns lift the cube now and then
   check_near(x, expected, (model == &point_pgs ? 3e-3 : 1e-3) * expected);
-  check_below(v3_norm(velocity(&c, s)), 1e-3);
+  check_below(v3_norm(velocity(&c, s)), at_rest(model));
   world_free(&c.w);
   return (Result){{x}};
 }
@@ -207,8 +210,7 @@ static Result slope(const Model* model, Scale s) {
     if (over)
       check_near(gained.x, expected, 1e-5 * expected);
     else
-      // of the 1.6 of a free fall; points hand the load to and fro, and the cube trembles
-      check_below(fabs(gained.x), model == &point_pgs ? 5e-4 : 1e-4);
+      check_below(fabs(gained.x), at_rest(model));
     speed[over] = gained.x;
     world_free(&c.w);
   }
