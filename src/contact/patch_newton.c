@@ -314,6 +314,21 @@ static void evaluate(abPatchIsland* island) {
   ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), evaluate_chunk, island);
 }
 
+static void answer_chunk(void* context, int chunk, int worker) {
+  (void)worker;
+  const abPatchIsland* island = context;
+  int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
+  for (int i = first; i < last && i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
+  }
+}
+
+// The same without derivatives.
+static void evaluate_answers(abPatchIsland* island) {
+  ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), answer_chunk, island);
+}
+
 // Solves for the step d from gradient, answer and G.
 static bool find_direction(abPatchIsland* island, Work* w) {
   const abBlockSymbolic* s = w->symbolic;
@@ -375,8 +390,6 @@ static bool begin_at_last_motion(abPatchIsland* island) {
   island->residual = ab_patch_residual(island);
   if (island->residual < residual) return true;
   ab_patch_velocities(island);
-  evaluate(island);
-  island->residual = ab_patch_residual(island);
   return false;
 }
 
@@ -448,7 +461,7 @@ static void mend_by_old_factors(abPatchIsland* island, const abPatchCache* cache
                                 const Progress* p) {
   double last = INFINITY, wanted = p->tolerance;
   for (;;) {
-    evaluate(island);
+    evaluate_answers(island);
     island->residual = ab_patch_residual(island);
     bool nearly = island->residual <= NEARLY && island->residual <= GOES_ON * last;
     if (island->residual <= wanted || !nearly || !ab_patch_chord(island, cache)) return;
