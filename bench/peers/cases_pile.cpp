@@ -44,7 +44,7 @@ static void take_poses(Run& run, Scene& scene) {
 }
 
 // A fast engine lets it fall with large steps; an engine that brings piles to rest does so, with
-// the step of the measurement, until nothing is faster than a thousandth of g h or 4 s are over.
+// the step of the measurement, until nothing is faster than a thousandth of g h or 2.5 s are over.
 void pile_prepare(const EngineKind& fast, const EngineKind& still, int n) {
   if (settled.count(n)) return;
   Scene scene = pile_falling(n), coarse = scene;
@@ -53,7 +53,7 @@ void pile_prepare(const EngineKind& fast, const EngineKind& still, int n) {
   falling.advance(5);
   take_poses(falling, scene);
   Run resting(still, scene, 300);
-  while (resting.time < 4 && resting.step())
+  while (resting.time < 2.5 && resting.step())
     if (resting.nstep % 50 == 0 && resting.max_speed() < 1e-3 * gravity * scene.h) break;
   take_poses(resting, scene);
   settled[n] = scene;

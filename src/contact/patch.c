@@ -69,7 +69,7 @@
 #include "math/spatial.h"
 
 static const abParam params[AB_PATCH_NPARAM] = {
-    [AB_PATCH_TOLERANCE] = {"tolerance", 1e-6, "1",
+    [AB_PATCH_TOLERANCE] = {"tolerance", 1e-5, "1",
                             "scaled residual at which a step counts as solved"},
     [AB_PATCH_STIFFNESS] =
         {"stiffness", 5e3, "1",

@@ -413,7 +413,7 @@ typedef struct Progress {
 static Progress begin_progress(const abPatchIsland* island) {
   double loose = island->system->param[AB_PATCH_TOLERANCE];
   bool strikes = island->departure > 1;
-  if (island->ncontact <= AB_PATCH_LARGE && !strikes) loose *= 0.01;
+  if (island->ncontact <= AB_PATCH_LARGE) loose *= strikes ? 0.1 : 1e-3;
   double tolerance = island->ncontact <= SMALL_ISLAND && !strikes ? 1e-5 * loose : loose;
   return (Progress){.tolerance = tolerance,
                     .loose = loose,
