@@ -48,6 +48,11 @@ struct Scene {
   int add_capsule(double radius, double half, double mass, abPose pose);
 };
 
+// For engines that are told the scene in words: printf at the end of a text, and a shape's name in
+// MJCF.
+void append(std::string& out, const char* format, ...) __attribute__((format(printf, 2, 3)));
+const char* shape_name(abShapeType type);
+
 class Engine {
  public:
   virtual ~Engine() = default;

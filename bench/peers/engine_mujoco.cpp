@@ -6,7 +6,6 @@
 // boxes of the pile it passes 2 GB and no model is made.
 #include <mujoco/mujoco.h>
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,31 +14,6 @@
 
 namespace bench {
 namespace {
-
-void append(std::string& out, const char* format, ...) __attribute__((format(printf, 2, 3)));
-void append(std::string& out, const char* format, ...) {
-  char text[512];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  out += text;
-}
-
-const char* shape_name(abShapeType type) {
-  switch (type) {
-    case AB_PLANE:
-      return "plane";
-    case AB_SPHERE:
-      return "sphere";
-    case AB_CAPSULE:
-      return "capsule";
-    case AB_CYLINDER:
-      return "cylinder";
-    default:
-      return "box";
-  }
-}
 
 void append_pose(std::string& xml, const abPose& p) {
   append(xml, " pos='%.17g %.17g %.17g' quat='%.17g %.17g %.17g %.17g'", p.p.x, p.p.y, p.p.z, p.q.w,

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -94,37 +93,12 @@ struct Worker {
 
 Worker worker;
 
-void append(std::string& out, const char* format, ...) __attribute__((format(printf, 2, 3)));
-void append(std::string& out, const char* format, ...) {
-  char text[256];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  out += text;
-}
-
 void append_vec(std::string& out, const char* name, const abVec3& v) {
   append(out, "\"%s\":[%.17g,%.17g,%.17g],", name, v.x, v.y, v.z);
 }
 void append_pose(std::string& out, const abPose& p) {
   append(out, "\"pose\":[%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g]", p.p.x, p.p.y, p.p.z, p.q.w,
          p.q.x, p.q.y, p.q.z);
-}
-
-const char* shape_name(abShapeType type) {
-  switch (type) {
-    case AB_PLANE:
-      return "plane";
-    case AB_SPHERE:
-      return "sphere";
-    case AB_CAPSULE:
-      return "capsule";
-    case AB_CYLINDER:
-      return "cylinder";
-    default:
-      return "box";
-  }
 }
 
 std::string json(const Scene& s) {

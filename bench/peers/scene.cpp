@@ -1,6 +1,33 @@
 #include "engine.h"
 
+#include <cstdarg>
+#include <cstdio>
+
 namespace bench {
+
+void append(std::string& out, const char* format, ...) {
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  out += text;
+}
+
+const char* shape_name(abShapeType type) {
+  switch (type) {
+    case AB_PLANE:
+      return "plane";
+    case AB_SPHERE:
+      return "sphere";
+    case AB_CAPSULE:
+      return "capsule";
+    case AB_CYLINDER:
+      return "cylinder";
+    default:
+      return "box";
+  }
+}
 
 void Scene::add_floor() {
   Body floor;

@@ -133,7 +133,7 @@ typedef struct abContactProblem {
   struct abArena* scratch;
   struct abPool* pool;    // threads, or NULL
   struct abArena* cache;  // the model's own from step to step, empty at the start of a run: what is
-                          // kept there may save work but must not change results
+                          // kept there saves work and changes results by no more than the tolerance
 } abContactProblem;
 
 // What a model answers for one pair. All zero = no contact.

@@ -40,27 +40,28 @@
 //   point slips, creeps. The bristle is bounded in length (AB_PATCH_BRISTLE), and in a patch that
 //   slides to where friction has just become full.
 // 5 The slope of friction is proportional to the pressure's distribution, so that all points
-// saturate
-//   together in translation. The distribution is that of the last step (in sliding patches: of this
-//   one), the load N that of this step: sticking friction then depends on V alone, and the passes
-//   that make N consistent have little to do.
+//   saturate together in translation. The distribution is that of the last step (in sliding
+//   patches: of this one), the load N that of this step: sticking friction then depends on V alone,
+//   and the passes that make N consistent have little to do.
 // 6 mu_static while the patch sticks, mu_kinetic from when more than half of its load moves faster
 //   than AB_PATCH_SLIDING s_y, until less than half does.
 //
 // Solving. Islands are solved one by one, in parallel: by Newton's method with the block-sparse
 // factorisation (patch_newton.c), or by block Gauss-Seidel with momentum (patch_sweep.c): solve_one
-// below decides. Impulses handed out always belong exactly to the velocities
-// they cause: action equals reaction to rounding, whatever is left as residual. The residual of
-// Newton's method is one of forces, that of the sweeps one of velocities, in the same units of g h:
-// a velocity wrong by the tolerance means a force wrong by up to `stiffness` times as much by the
-// law, but by no more than the tolerance in what moves the bodies.
+// below decides. A single large island has all threads for its loops over contacts. Impulses handed
+// out always belong exactly to the velocities they cause: action equals reaction to rounding,
+// whatever is left as residual. The residual of Newton's method is one of forces, that of the
+// sweeps one of velocities, in the same units of g h: a velocity wrong by the tolerance means a
+// force wrong by up to `stiffness` times as much by the law, but by no more than the tolerance in
+// what moves the bodies.
 //
 // Limits. The Coulomb bound is a fixed point (passes), not part of the convex problem; with strong
 // coupling of friction and pressure it may swing and then ends as UNCONVERGED. In islands of more
-// than AB_PATCH_LARGE contacts there is one pass: the bound is the load of the step before, which
-// at rest is the same; the residual is that of the problem with this bound. Friction is isotropic
-// (e_t, e_o are not used) and its torque follows from the area (e_r is not used). Large islands in
-// which bodies strike are left to the sweeps, whose steps mostly end UNCONVERGED.
+// than AB_PATCH_LARGE contacts, and in the sweeps, there is one pass: the bound is the load of the
+// step before, which at rest is the same; where bodies strike there are a few. The residual is that
+// of the problem with the bound used. Friction is isotropic (e_t, e_o are not used) and its torque
+// follows from the area (e_r is not used). Large islands in which bodies strike are left to the
+// sweeps, whose steps mostly end UNCONVERGED.
 #include <math.h>
 #include <string.h>
 
@@ -141,6 +142,7 @@ static abStatus number_blocks(abPatchSystem* system, const abIslands* islands,
 // is there in a few iterations, at rest in none. Where bodies strike, every patch that slips or
 // opens shortens its steps for all the others; in a large island sweeps then do better, which
 // settle such things where they happen.
+//
 // After a failure Newton's method is not tried again for this many steps.
 enum { NEWTON_WAIT = 16 };
 

@@ -8,11 +8,11 @@
 //
 // convex in six unknowns; a few Newton steps with the exact derivative of the law. Velocities are
 // kept equal to v_free + M^-1 sum J^T impulse throughout, so that momentum is right wherever the
-// sweeps stop, and what is left is a mismatch between velocity and law, measured as a velocity: the
-// largest that a contact met with in the last sweep. A contact whose mismatch is below the
-// tolerance is passed over, and not even looked at while its bodies keep their velocities: at rest
-// a sweep is one evaluation of each law, and in a pile where one corner moves the work is done
-// there.
+// sweeps stop, and what is left is a mismatch between velocity and law, measured as a velocity. A
+// contact whose mismatch is below the tolerance is passed over, and not even looked at while its
+// bodies keep their velocities: in a pile where one corner moves the work is done there. The bound
+// of friction stays what it was: followed from visit to visit, friction and pressure push each
+// other to and fro, and the sweeps do not converge.
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -113,26 +113,25 @@ void ab_polygon_moments(int n, const abVec2* p, abPolygonMoments* moments) {
   for (int k = 0; k < 10; k++) moments->m[k] = scale[k] * m[k];
 }
 
-// What the triangle (0, a, b) adds to the moments up to the second, without their factors.
-static inline void add_edge(double ax, double ay, double bx, double by, double m[6]) {
-  double d = ax * by - ay * bx, sx = ax + bx, sy = ay + by;
+// Adds to the moments up to the second, but for their factors, those of something of size d that is
+// spread evenly from a to b: a line, or with the origin a triangle.
+static inline void add_moments(double d, const double a[2], const double b[2], double m[6]) {
+  double sx = a[0] + b[0], sy = a[1] + b[1];
   m[AB_M_1] += d;
   m[AB_M_X] += d * sx;
   m[AB_M_Y] += d * sy;
-  m[AB_M_XX] += d * (sx * sx - ax * bx);
-  m[AB_M_XY] += d * (sx * sy + ax * ay + bx * by);
-  m[AB_M_YY] += d * (sy * sy - ay * by);
+  m[AB_M_XX] += d * (sx * sx - a[0] * b[0]);
+  m[AB_M_XY] += d * (sx * sy + a[0] * a[1] + b[0] * b[1]);
+  m[AB_M_YY] += d * (sy * sy - a[1] * b[1]);
 }
 
-// The same of the line from a to b.
-static inline void add_line(double ax, double ay, double bx, double by, double m[6]) {
-  double dx = bx - ax, dy = by - ay, d = sqrt(dx * dx + dy * dy), sx = ax + bx, sy = ay + by;
-  m[AB_M_1] += d;
-  m[AB_M_X] += d * sx;
-  m[AB_M_Y] += d * sy;
-  m[AB_M_XX] += d * (sx * sx - ax * bx);
-  m[AB_M_XY] += d * (sx * sy + ax * ay + bx * by);
-  m[AB_M_YY] += d * (sy * sy - ay * by);
+static inline void add_edge(const double a[2], const double b[2], double m[6]) {
+  add_moments(a[0] * b[1] - a[1] * b[0], a, b, m);
+}
+
+static inline void add_line(const double a[2], const double b[2], double m[6]) {
+  double dx = b[0] - a[0], dy = b[1] - a[1];
+  add_moments(sqrt(dx * dx + dy * dy), a, b, m);
 }
 
 double ab_polygon_perimeter(int n, const double* x, const double* y) {
@@ -165,12 +164,12 @@ void ab_area_positive(const abPatchArea* area, const double field[3], double m[6
         end[0] = cross[0] = c[0], end[1] = cross[1] = c[1];
         crossings++;
       }
-      add_edge(a[0], a[1], b[0], b[1], inside);
-      if (j != area->inner && area->border > 0) add_line(a[0], a[1], b[0], b[1], border);
+      add_edge(a, b, inside);
+      if (j != area->inner && area->border > 0) add_line(a, b, border);
     }
     pa = pb;
   }
-  if (crossings == 2) add_edge(out[0], out[1], in[0], in[1], inside);
+  if (crossings == 2) add_edge(out, in, inside);
   static const double scale[2][6] = {
       {1.0 / 2, 1.0 / 6, 1.0 / 6, 1.0 / 12, 1.0 / 24, 1.0 / 12},
       {1, 1.0 / 2, 1.0 / 2, 1.0 / 3, 1.0 / 6, 1.0 / 3},
