@@ -8,8 +8,6 @@
 #include "support/check.h"
 #include "support/random.h"
 
-static const abQuat quarter_z = {0.70710678118654757, 0, 0, 0.70710678118654757};
-
 static void two_half_boxes_weigh_what_one_box_does(void** state) {
   (void)state;
   abScene* s = ab_scene_create();
