@@ -50,8 +50,8 @@ static inline int ab_patch_chunks(int n) { return (n + AB_PATCH_CHUNK - 1) / AB_
 // velocity; likewise impulses and moments about the centre.
 
 // Share of a patch's pressure that its border carries, as a line. So a body that tips turns about
-// the border: with the area alone, pressure needs some width, and a cube tips at 96 % of the force
-// that it should take (10 ms; 98 % at 5 ms), with this share at 99 %.
+// the border: with the area alone, pressure needs some width, and a cube tips too soon for
+// test_patch with steps of 5 and 10 ms.
 #define AB_PATCH_BORDER 0.1
 
 // A part of the area in which one of the targets is the smaller, and its moments.
