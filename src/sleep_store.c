@@ -121,23 +121,17 @@ abStatus ab_sleep_store_add(abSleepStore* store, abData* data, int n, const abSl
 
 // --- waking
 
-// The key of entry i of the table of the last step.
-static uint64_t last_key(const abMemory* memory, int i) {
-  abMemory turned = *memory;
-  turned.last = 1 - memory->last;
-  return ab_memory_next(&turned, i)->key;
-}
-
 // The table of the last step, in which those that have just fallen asleep may still be, made anew
 // with the n entries `wakes` of the store.
 static abStatus give_back(const Table* t, int n, const int* wakes, abData* data) {
   abMemory* memory = data->memory;
   int nlast = memory->n[memory->last], nkey = 0;
+  const uint64_t* last = memory->key[memory->last];
   uint64_t* key = AB_TAKE(data->scratch, uint64_t, nlast + n);
   int* from = AB_TAKE(data->scratch, int, nlast + n);  // entry of the store, -1: none
   if (!key || !from) return AB_ERROR_MEMORY;
   for (int i = 0, k = 0; i < nlast || k < n; nkey++) {
-    uint64_t a = i < nlast ? last_key(memory, i) : UINT64_MAX;
+    uint64_t a = i < nlast ? last[i] : UINT64_MAX;
     uint64_t b = k < n ? t->pair[wakes[k]].trace.key : UINT64_MAX;
     key[nkey] = a < b ? a : b;
     from[nkey] = b <= a ? wakes[k] : -1;

@@ -45,12 +45,12 @@ void ab_memory_clear(abMemory* memory, size_t bytes) {
   memory->last = 0;
 }
 
-// First entry of the last table whose key is not below `key`, searching from `begin`.
-static int lower_bound(const abMemory* memory, int begin, uint64_t key) {
-  int low = begin, high = memory->n[memory->last];
+// First entry of the last table whose key is not below `key`.
+static int lower_bound(const abMemory* memory, uint64_t key) {
+  int low = 0, high = memory->n[memory->last];
   while (low < high) {
     int middle = low + (high - low) / 2;
-    if (entry(memory, memory->last, middle)->trace.key < key)
+    if (memory->key[memory->last][middle] < key)
       low = middle + 1;
     else
       high = middle;
@@ -59,23 +59,31 @@ static int lower_bound(const abMemory* memory, int begin, uint64_t key) {
 }
 
 const abTrace* ab_memory_find(const abMemory* memory, uint64_t key) {
-  int i = lower_bound(memory, 0, key);
-  if (i >= memory->n[memory->last]) return NULL;
-  const abTrace* trace = &entry(memory, memory->last, i)->trace;
-  return trace->key == key ? trace : NULL;
+  int i = lower_bound(memory, key);
+  if (i >= memory->n[memory->last] || memory->key[memory->last][i] != key) return NULL;
+  return &entry(memory, memory->last, i)->trace;
+}
+
+// Room for n entries, and behind them their keys.
+static bool take_table(abMemory* memory, int table, int n) {
+  abArena* arena = &memory->table[table];
+  ab_arena_release(arena, 0);
+  if (!ab_arena_take(arena, (size_t)n * memory->stride)) return false;
+  memory->key[table] = AB_TAKE(arena, uint64_t, n);
+  memory->n[table] = n;
+  return memory->key[table] != NULL;
 }
 
 bool ab_memory_begin(abMemory* memory, int n, const uint64_t* key) {
   int next = 1 - memory->last;
-  abArena* arena = &memory->table[next];
-  ab_arena_release(arena, 0);
-  if (!ab_arena_take(arena, (size_t)n * memory->stride)) return false;
-  memory->n[next] = n;
+  if (!take_table(memory, next, n)) return false;
+  memcpy(memory->key[next], key, sizeof *key * (size_t)n);
+  const uint64_t* last = memory->key[memory->last];
   int old = 0, nold = memory->n[memory->last];
   for (int i = 0; i < n; i++) {
-    while (old < nold && entry(memory, memory->last, old)->trace.key < key[i]) old++;
+    while (old < nold && last[old] < key[i]) old++;
     Entry* e = entry(memory, next, i);
-    if (old < nold && entry(memory, memory->last, old)->trace.key == key[i]) {
+    if (old < nold && last[old] == key[i]) {
       memcpy((void*)e, (const void*)entry(memory, memory->last, old), memory->stride);
       e->fresh = false;
     } else {
@@ -104,10 +112,9 @@ void ab_memory_commit(abMemory* memory) { memory->last = 1 - memory->last; }
 void ab_memory_copy(const abMemory* from, abMemory* to) {
   to->stride = from->stride;
   to->last = 0;
-  to->n[0] = from->n[from->last];
-  to->n[1] = 0;
-  ab_arena_release(&to->table[0], 0);
-  size_t bytes = (size_t)to->n[0] * to->stride;
-  void* p = ab_arena_take(&to->table[0], bytes);
-  if (p && bytes) memcpy(p, from->table[from->last].base, bytes);
+  int n = from->n[from->last];
+  to->n[0] = to->n[1] = 0;
+  if (n == 0 || !take_table(to, 0, n)) return;
+  memcpy(to->table[0].base, from->table[from->last].base, (size_t)n * to->stride);
+  memcpy(to->key[0], from->key[from->last], sizeof(uint64_t) * (size_t)n);
 }

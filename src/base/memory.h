@@ -1,5 +1,5 @@
-// What is remembered of each touching pair from one step to the next: the contact frame, and the
-// bytes the contact model asked for. Two tables take turns: a step reads the last one and fills the
+// What is remembered of each touching pair from one step to the next: its patch, and the bytes the
+// contact model asked for. Two tables take turns: a step reads the last one and fills the
 // next one, which becomes the last only when the step succeeds, so a broken step leaves nothing
 // behind.
 //
@@ -7,15 +7,24 @@
 #ifndef ABUT_BASE_MEMORY_H
 #define ABUT_BASE_MEMORY_H
 
+#include <abut/contact.h>
+
 #include "base/arena.h"
+
+// Polygons with more corners than this are not remembered.
+enum { AB_TRACE_CORNERS = 8 };
 
 typedef struct abTrace {
   uint64_t key;
-  abVec3 normal, t1;  // of the last patch, to carry its frame over
+  abPatch patch;        // as it was last measured, with the polygon below;
+  abPose pose1, pose2;  // the shapes were here then
+  double margin;        // it was measured with; 0: only the patch's axes are remembered
+  abVec2 polygon[AB_TRACE_CORNERS];
 } abTrace;
 
 typedef struct abMemory {
   abArena table[2];
+  uint64_t* key[2];  // of the entries
   int n[2];
   int last;       // which table holds the last step
   size_t stride;  // bytes per entry, trace and model together

@@ -6,9 +6,7 @@
 // are pairs are gathered in the order of the candidates, which is that of the keys, so nothing
 // depends on the number of threads.
 //
-// A record is a function of the two shapes, their poses and the pair's trace alone: whoever wants
-// to reuse the last step's patch of a pair that has not moved can do so at the head of
-// `collide_one`.
+// What hardly moves is not measured again (collide_kept.c).
 #include "collide/collide.h"
 
 #include <float.h>
@@ -16,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
+#include "collide/collide_kept.h"
 #include "collide/gjk.h"
 #include "collide/overlap_work.h"
 #include "collide/patch.h"
@@ -31,8 +30,9 @@ static const double CLOSE = 1e-3;
 
 typedef struct Record {
   abStatus status;
-  bool keep;
-  int room;  // of polygon, in points
+  bool keep;  // it is a pair
+  bool kept;  // with the patch of a step before
+  int room;   // of polygon, in points
   abVec2* polygon;
   abPair pair;  // only where it is kept: most candidates are not, and leave the memory alone
 } Record;
@@ -174,32 +174,34 @@ static abStatus near_patch(Record* r, abPair* p, abPatchHint* hint, abOverlapWor
   return status;
 }
 
-static void find_trace(const abData* data, uint64_t key, abPatchHint* hint) {
-  const abTrace* trace = data->memory ? ab_memory_find(data->memory, key) : NULL;
-  if (trace) hint->normal = &trace->normal, hint->t1 = &trace->t1;
+static void use_trace(const abTrace* trace, abPatchHint* hint) {
+  if (trace) hint->normal = &trace->patch.normal, hint->t1 = &trace->patch.t1;
 }
 
 static abStatus find_patch(const Job* job, Record* r, abPair* p, abArena* scratch) {
   const abPolyhedron *A = p->shape1->poly, *B = p->shape2->poly;
   if ((!A && !B) || balls_apart(p, job->margin)) return AB_OK;
   double margin = margin_of(job, p);
+  const abTrace* trace = job->data->memory ? ab_memory_find(job->data->memory, p->key) : NULL;
+  if (trace && ab_kept_patch(trace, margin, p)) {
+    r->keep = r->kept = true;
+    return AB_OK;
+  }
   abPatchHint hint = {.A = A, .B = B, .pose_a = p->pose1, .pose_b = p->pose2};
+  use_trace(trace, &hint);
   if (ab_round_sides(p->shape1, p->shape2)) {
-    find_trace(job->data, p->key, &hint);
     if (ab_round_patch(p, margin, &hint, r->polygon, &p->patch)) {
       r->keep = p->patch.kind != AB_PATCH_NONE;
       return AB_OK;
     }
   }
   if (p->shape1->type == AB_BOX && !B) {
-    find_trace(job->data, p->key, &hint);
     r->keep = ab_standing_patch(p->shape1, margin, &hint, r->polygon, &p->patch);
     if (r->keep) return AB_OK;
   }
   abOverlapWork work;
   abStatus status = ab_overlap_begin(&work, A, p->pose1, B, p->pose2);
   if (status != AB_OK || ab_overlap_apart(&work, margin)) return status;
-  find_trace(job->data, p->key, &hint);
   if (margin > 0) return near_patch(r, p, &hint, &work, margin, scratch);
   abOverlap overlap;
   status = ab_overlap_finish(&work, false, scratch, &overlap);
@@ -238,7 +240,7 @@ static Record* make_records(const abModel* model, abData* data) {
   for (int i = 0; i < n; i++) {
     const int* c = data->candidate[i];
     record[i].status = AB_OK;
-    record[i].keep = false;
+    record[i].keep = record[i].kept = false;
     record[i].room = polygon_room(&model->geom[c[0]].shape, &model->geom[c[1]].shape);
     total += (size_t)record[i].room;
   }
@@ -252,7 +254,8 @@ static Record* make_records(const abModel* model, abData* data) {
 }
 
 // Copies the records that are pairs and links each to its memory.
-static abStatus gather(abData* data, const Record* record) {
+static abStatus gather(const Job* job, abData* data) {
+  const Record* record = job->record;
   int npair = 0;
   for (int i = 0; i < data->ncandidate; i++) {
     if (record[i].status != AB_OK) return record[i].status;
@@ -260,10 +263,12 @@ static abStatus gather(abData* data, const Record* record) {
   }
   data->pair = AB_TAKE(data->step_arena, abPair, npair);
   uint64_t* key = AB_TAKE(data->scratch, uint64_t, npair);
-  if (!data->pair || !key) return AB_ERROR_MEMORY;
+  bool* kept = AB_TAKE(data->scratch, bool, npair);
+  if (!data->pair || !key || !kept) return AB_ERROR_MEMORY;
   for (int i = 0; i < data->ncandidate; i++)
     if (record[i].keep) {
       key[data->npair] = record[i].pair.key;
+      kept[data->npair] = record[i].kept;
       data->pair[data->npair++] = record[i].pair;
     }
   if (!data->memory) return AB_OK;
@@ -274,8 +279,10 @@ static abStatus gather(abData* data, const Record* record) {
     p->fresh = ab_memory_fresh(data->memory, i);
     if (p->patch.kind == AB_PATCH_NONE) continue;
     abTrace* trace = ab_memory_next(data->memory, i);
-    trace->normal = p->patch.normal;
-    trace->t1 = p->patch.t1;
+    if (kept[i])
+      p->patch.polygon = trace->polygon;
+    else
+      ab_keep_patch(p, margin_of(job, p), trace);
   }
   return AB_OK;
 }
@@ -293,7 +300,7 @@ abStatus ab_collide(const abModel* model, abData* data) {
   abStatus status = AB_ERROR_MEMORY;
   if (job.record) {
     ab_pool_run(data->pool, data->ncandidate, collide_one, &job);
-    status = gather(data, job.record);
+    status = gather(&job, data);
   }
   ab_arena_release(data->scratch, mark);
   return status;

@@ -1,0 +1,13 @@
+// Patches of pairs that hardly move are kept from step to step: see collide_kept.c.
+#ifndef ABUT_COLLIDE_KEPT_H
+#define ABUT_COLLIDE_KEPT_H
+
+#include "base/memory.h"
+
+// The patch of the trace, moved along with the shapes, if they are still near enough to where they
+// were when it was measured with this margin; its polygon is the trace's.
+bool ab_kept_patch(const abTrace* trace, double margin, abPair* pair);
+// Writes the pair's patch, just measured, to its trace.
+void ab_keep_patch(const abPair* pair, double margin, abTrace* trace);
+
+#endif
