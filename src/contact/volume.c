@@ -3,6 +3,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "base/wide.h"
 #include "solve/dense.h"
 
 // --- preparation
@@ -180,31 +181,31 @@ void ab_volume_prepare(const abContactProblem* problem, const abPair* pair,
   share_damper(c, v2(p->mx / (p->area * c->size), p->my / (p->area * c->size)));
 }
 
+AB_WIDE void ab_volume_product(const double* restrict a, const double* restrict b,
+                               double* restrict ab) {
+  for (int i = 0; i < 6; i++, a += 6, ab += 6) {
+    for (int j = 0; j < 6; j++) ab[j] = a[0] * b[j];
+    for (int k = 1; k < 6; k++)
+      for (int j = 0; j < 6; j++) ab[j] += a[k] * b[6 * k + j];
+  }
+}
+
 // --- sticking
 // -----------------------------------------------------------------------------------------------
 
 bool ab_volume_prepare_stick(abVolumeContact* c) {
-  double A[36];
+  double A[36], X[36];
   int pivot[6];
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) {
-      double s = i == j;
-      for (int k = 0; k < 6; k++) s += c->G[i][k] * c->phi[k][j];
-      A[6 * i + j] = s;
-    }
+  ab_volume_product(c->G[0], c->phi[0], A);
+  for (int i = 0; i < 6; i++) A[7 * i] += 1;
   memset(c->S, 0, sizeof c->S);
   memset(c->s, 0, sizeof c->s);
-  if (!ab_dense_lu(6, A, pivot, DBL_EPSILON)) return false;
-  double X[6][6];
-  for (int j = 0; j < 6; j++) {
-    memcpy(X[j], c->G[j], sizeof X[j]);  // G is symmetric: its row is its column
-    ab_dense_lu_solve(6, A, pivot, X[j]);
-  }
+  if (!ab_dense_invert(6, A, pivot, DBL_EPSILON)) return false;
+  ab_volume_product(A, c->G[0], X);
   // S = (G^-1 + Phi)^-1 is symmetric up to rounding.
   for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) c->S[i][j] = 0.5 * (X[i][j] + X[j][i]);
-  memcpy(c->s, c->Gv, sizeof c->s);
-  ab_dense_lu_solve(6, A, pivot, c->s);
+    for (int j = 0; j < 6; j++) c->S[i][j] = 0.5 * (X[6 * i + j] + X[6 * j + i]);
+  for (int i = 0; i < 6; i++) c->s[i] = dense_dot(A + 6 * i, c->Gv, 6);
   return true;
 }
 
@@ -216,20 +217,24 @@ void ab_volume_stick(const abVolumeContact* c, const double v0[6], double f[6]) 
 // --- memory and report
 // -------------------------------------------------------------------------------------------------
 
-// f: the last step's force in the present frame; zero where there was none.
-void ab_volume_recall(const abVolumeContact* c, double f[6]) {
+// The last step's force in the present frame; zero where there was none.
+void ab_volume_recall(abVolumeContact* c) {
   const abVolumeMemory* memory = c->pair->memory;
-  memset(f, 0, 6 * sizeof(double));
-  if (!c->pair->fresh && memory) ab_volume_wrench_in(c, wrench_from_array(memory->f), f);
+  memset(c->f, 0, sizeof c->f);
+  if (c->pair->fresh || !memory) return;
+  ab_volume_wrench_in(c, wrench_from_array(memory->f), c->f);
+  if (memory->plane[2] < 0) c->cone.last_plane = memory->plane;
 }
 
 void ab_volume_remember(const abVolumeContact* c) {
   abVolumeMemory* memory = c->pair->memory;
   if (!memory) return;
-  if (c->active)
-    wrench_to_array(ab_volume_wrench_out(c, c->f), memory->f);
-  else
+  if (!c->active) {
     memset(memory, 0, sizeof *memory);
+    return;
+  }
+  wrench_to_array(ab_volume_wrench_out(c, c->f), memory->f);
+  if (c->cone.has_plane) memcpy(memory->plane, c->cone.plane, sizeof memory->plane);
 }
 
 void ab_volume_report(const abContactProblem* problem, const abVolumeContact* c, const double* v,

@@ -81,8 +81,9 @@ typedef struct abVolumeCone {
   bool has_moment;
   double* generator;  // 6 x (nvert npyramid), by columns; NULL before the first linear program
   bool has_basis, has_plane;
-  double basis[36];  // inverse, by rows
-  double plane[6];   // plane . generator <= 0 for all of them
+  double basis[36];          // inverse, by rows
+  double plane[6];           // plane . generator <= 0 for all of them
+  const double* last_plane;  // the last step's, until it is asked for; NULL if there is none
 } abVolumeCone;
 
 typedef enum abVolumeMode { AB_VOLUME_STICK, AB_VOLUME_HOLD, AB_VOLUME_SLIDE } abVolumeMode;
@@ -94,11 +95,10 @@ typedef struct abVolumeVertex {
   abVec2 t, along, d;
 } abVolumeVertex;
 
-// The law of a sliding contact near the motion v: f, D by rows and the factors of 1 - Phi D.
+// The law of a sliding contact near the motion v: f, D by rows and (1 - Phi D)^-1.
 typedef struct abVolumeTangent {
   bool known;
-  double v[6], f[6], D[36], lu[36];
-  int pivot[6];
+  double v[6], f[6], D[36], inverse[36];
 } abVolumeTangent;
 
 // The vertices of a mode other than sticking. The complementarity problem of holding, and of
@@ -141,6 +141,7 @@ typedef struct abVolumeContact {
   abVolumeCone cone;
   abVolumeVertices *hold, *slide;  // NULL before they are first needed
   double f[6];
+  double v[6];  // the motion f was found for, that with f (volume-pgs)
   abVolumeMode mode;
 } abVolumeContact;
 
@@ -186,6 +187,9 @@ static inline void ab_volume_multiply(const double* m, const double x[6], double
     for (int i = 0; i < 6; i++) y[i] += m[6 * k + i] * x[k];
 }
 
+// ab = a b, 6 x 6 by rows
+void ab_volume_product(const double* restrict a, const double* restrict b, double* restrict ab);
+
 // f(v) of the contact's mode and its derivative D, by rows, unless NULL (volume_law.c); and the
 // step to v + dv: f becomes f + D dv.
 void ab_volume_linearise(abVolumeContact* c, const double v[6], double f[6], double D[36]);
@@ -211,9 +215,10 @@ bool ab_volume_islands(const abContactProblem* problem, abIslands* islands);
 
 // What is remembered of a pair.
 typedef struct abVolumeMemory {
-  double f[6];  // of the last step, world axes, at the patch centre
+  double f[6];      // of the last step, world axes, at the patch centre
+  double plane[6];  // of the cone test, scaled patch frame; zero if there is none
 } abVolumeMemory;
-void ab_volume_recall(const abVolumeContact* c, double f[6]);
+void ab_volume_recall(abVolumeContact* c);
 void ab_volume_remember(const abVolumeContact* c);
 
 #endif

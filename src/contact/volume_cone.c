@@ -11,7 +11,9 @@
 //            one too, with non-negative weights (a product with their inverse);
 //   outside  the resultant leaves the cone, or the centre of pressure the polygon; or the plane
 //   that
-//            separated the last outside force from all generators separates this one too (Farkas).
+//            separated the last outside force from all generators separates this one too (Farkas):
+//            that of this step, or the last step's, lowered until it has the present generators
+//            below it.
 #include <abut/solve.h>
 #include <float.h>
 #include <string.h>
@@ -133,17 +135,37 @@ static void keep_basis(abVolumeCone* cone, int n, const double* x) {
   }
 }
 
+// The largest plane . generator: the plane's force at a vertex, (t, n), has n + mu t . e along the
+// pyramid's edge e.
+static double highest(const abVolumeContact* c, const double plane[6]) {
+  double most = -INFINITY;
+  for (int l = 0; l < c->nvert; l++) {
+    double normal = ab_volume_normal_velocity(plane, c->vert[l]), along = -INFINITY;
+    abVec2 t = ab_volume_sliding_velocity(plane, c->vert[l]);
+    for (int p = 0; p < c->option->npyramid; p++)
+      along = larger(along, v2_dot(t, c->option->direction[p]));
+    most = larger(most, normal + c->mu_static * along);
+  }
+  return most;
+}
+
 // All generators have the normal component 1, so lowering the plane's makes up for the rounding of
-// the dual.
-static void keep_plane(abVolumeCone* cone, int n, const double dual[6]) {
-  double most = -INFINITY, sum = 0;
-  memcpy(cone->plane, dual, sizeof cone->plane);
-  for (int j = 0; j < n; j++)
-    most = larger(most, dense_dot(cone->plane, cone->generator + 6 * j, 6));
-  if (most > 0) cone->plane[2] -= most;
+// the dual, and for what a patch changed in a step.
+static void keep_plane(abVolumeContact* c, const double plane[6]) {
+  abVolumeCone* cone = &c->cone;
+  double sum = 0;
+  memcpy(cone->plane, plane, sizeof cone->plane);
+  cone->plane[2] -= larger(0, highest(c, plane));
   for (int i = 0; i < 6; i++) sum += fabs(cone->plane[i]);
   cone->has_plane = isfinite(sum) && sum > 0;
-  for (int i = 0; i < 6; i++) cone->plane[i] /= sum;
+  for (int i = 0; cone->has_plane && i < 6; i++) cone->plane[i] /= sum;
+}
+
+static bool last_plane_separates(abVolumeContact* c, const double f[6]) {
+  if (!c->cone.last_plane) return false;
+  keep_plane(c, c->cone.last_plane);
+  c->cone.last_plane = NULL;
+  return c->cone.has_plane && plane_separates(&c->cone, f);
 }
 
 static bool program_is_feasible(abVolumeContact* c, const double f[6]) {
@@ -160,7 +182,7 @@ static bool program_is_feasible(abVolumeContact* c, const double f[6]) {
     abSolveStatus status = ab_lp_feasible(&def, x, dual, workspace).status;
     inside = status == AB_SOLVE_OK;
     if (inside) keep_basis(cone, n, x);
-    if (status == AB_SOLVE_INFEASIBLE) keep_plane(cone, n, dual);
+    if (status == AB_SOLVE_INFEASIBLE) keep_plane(c, dual);
   }
   ab_arena_release(scratch, mark);
   return inside;
@@ -178,5 +200,6 @@ bool ab_volume_in_cone(abVolumeContact* c, const double f[6]) {
   if (resultant_is_outside(c, f)) return false;
   if (c->cone.has_basis && basis_carries(&c->cone, f)) return true;
   if (c->cone.has_plane && plane_separates(&c->cone, f)) return false;
+  if (last_plane_separates(c, f)) return false;
   return program_is_feasible(c, f);
 }

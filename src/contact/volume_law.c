@@ -46,14 +46,6 @@ static const double SHORT_STEP = 0.3;
 // --- vertices
 // -------------------------------------------------------------------------------------------------
 
-// D += factor a b^T
-static void add_product(double D[36], const double a[6], const double b[6], double factor) {
-  for (int i = 0; i < 6; i++) {
-    double x = factor * a[i];
-    for (int j = 0; j < 6; j++) D[6 * i + j] += x * b[j];
-  }
-}
-
 // Speed a tangential unit impulse at r gives r, the mean of both directions.
 static double mobility(const abVolumeContact* c, abVec2 r) {
   double spin = 2 * (c->phi[1][5] * r.x - c->phi[0][5] * r.y);
@@ -79,23 +71,30 @@ static void linearise_friction(const abVolumeContact* c, int l, abVec2 u, abVolu
   p->t = v2_sub(v2_scale(c->mu_kinetic * p->eps, p->d), v2_scale(p->slope, across(p->d, u)));
 }
 
-// f += K^T (eps n + t), D += its derivative.
+// f += K^T (eps n + t), D += its derivative: with N the row of the normal velocity at the vertex
+// and E those of the sliding there, -K^T (n + along) N / slack - slope E^T (1 - d d^T) E. N has
+// entries in the axes 2, 3, 4 only, E in 0, 1, 5.
 static void add_vertex(const abVolumeContact* c, int l, const abVolumeVertex* p, double f[6],
                        double D[36]) {
   abVec2 r = c->vert[l];
-  const double force[6] = {p->t.x, p->t.y, p->eps, r.y * p->eps, -r.x * p->eps, v2_cross(r, p->t)};
-  const double normal[6] = {0, 0, 1, r.y, -r.x, 0};
-  const double along[6] = {p->along.x, p->along.y, 1, r.y, -r.x, v2_cross(r, p->along)};
-  const double x[6] = {1, 0, 0, 0, 0, -r.y}, y[6] = {0, 1, 0, 0, 0, r.x};
-  double turn[6];
-  for (int i = 0; i < 6; i++) f[i] += force[i];
+  f[0] += p->t.x, f[1] += p->t.y, f[2] += p->eps;
+  f[3] += r.y * p->eps, f[4] -= r.x * p->eps, f[5] += v2_cross(r, p->t);
   if (!D) return;
-  for (int i = 0; i < 6; i++) turn[i] = p->d.x * x[i] + p->d.y * y[i];
-  add_product(D, along, normal, -1 / c->slack[l]);
+  double k = 1 / c->slack[l];
+  const double along[6] = {k * p->along.x, k * p->along.y, k,
+                           k * r.y,        -k * r.x,       k * v2_cross(r, p->along)};
+  for (int i = 0; i < 6; i++) {
+    D[6 * i + 2] -= along[i];
+    D[6 * i + 3] -= along[i] * r.y;
+    D[6 * i + 4] += along[i] * r.x;
+  }
   if (!(p->slope > 0)) return;
-  add_product(D, x, x, -p->slope);
-  add_product(D, y, y, -p->slope);
-  add_product(D, turn, turn, p->slope);
+  double xx = p->slope * (1 - p->d.x * p->d.x), xy = -p->slope * p->d.x * p->d.y;
+  double yy = p->slope * (1 - p->d.y * p->d.y);
+  double turn_x = r.x * xy - r.y * xx, turn_y = r.x * yy - r.y * xy;
+  D[0] -= xx, D[1] -= xy, D[5] -= turn_x;
+  D[6] -= xy, D[7] -= yy, D[11] -= turn_y;
+  D[30] -= turn_x, D[31] -= turn_y, D[35] -= r.x * turn_y - r.y * turn_x;
 }
 
 // --- the law
@@ -157,27 +156,31 @@ void ab_volume_share_friction(abVolumeContact* c, const double f[6]) {
   }
 }
 
+// dv = (1 - Phi D)^-1 (v0 + Phi f - v) at the tangent's f and v.
+static void tangent_step(const abVolumeContact* c, const double v0[6], double dv[6]) {
+  const abVolumeTangent* a = &c->slide->tangent;
+  double r[6];
+  ab_volume_multiply(c->phi[0], a->f, r);
+  for (int i = 0; i < 6; i++) r[i] += v0[i] - a->v[i];
+  for (int i = 0; i < 6; i++) dv[i] = dense_dot(a->inverse + 6 * i, r, 6);
+}
+
 // One Newton step for v = v0 + Phi f(v): (1 - Phi D) dv = v0 + Phi f - v. f + D dv belongs to v +
 // dv exactly; f(v + dv) would magnify every error by the stiffness of the law.
 static bool newton_step(abVolumeContact* c, const double v0[6], double v[6], double f[6],
                         double part) {
   abVolumeTangent* a = &c->slide->tangent;
   double dv[6];
+  int pivot[6];
   a->known = false;
   ab_volume_linearise(c, v, f, a->D);
   memcpy(a->v, v, sizeof a->v);
   memcpy(a->f, f, sizeof a->f);
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) {
-      double x = i == j;
-      for (int k = 0; k < 6; k++) x -= c->phi[i][k] * a->D[6 * k + j];
-      a->lu[6 * i + j] = x;
-    }
-  if (!ab_dense_lu(6, a->lu, a->pivot, DBL_EPSILON)) return false;
+  ab_volume_product(c->phi[0], a->D, a->inverse);
+  for (int i = 0; i < 36; i++) a->inverse[i] = (i % 7 == 0) - a->inverse[i];
+  if (!ab_dense_invert(6, a->inverse, pivot, DBL_EPSILON)) return false;
   a->known = true;
-  ab_volume_multiply(c->phi[0], f, dv);
-  for (int i = 0; i < 6; i++) dv[i] += v0[i] - v[i];
-  ab_dense_lu_solve(6, a->lu, a->pivot, dv);
+  tangent_step(c, v0, dv);
   for (int i = 0; i < 6; i++) dv[i] *= part, v[i] += dv[i];
   ab_volume_advance(c, dv, a->D, f);
   return true;
@@ -187,9 +190,7 @@ static bool newton_step(abVolumeContact* c, const double v0[6], double v[6], dou
 static bool follow_tangent(abVolumeContact* c, const double v0[6], double v[6], double f[6]) {
   const abVolumeTangent* a = &c->slide->tangent;
   double dv[6], law[6], change = 0, lack = 0;
-  ab_volume_multiply(c->phi[0], a->f, dv);
-  for (int i = 0; i < 6; i++) dv[i] += v0[i] - a->v[i];
-  ab_dense_lu_solve(6, a->lu, a->pivot, dv);
+  tangent_step(c, v0, dv);
   for (int i = 0; i < 6; i++) {
     v[i] = a->v[i] + dv[i], f[i] = a->f[i] + dense_dot(a->D + 6 * i, dv, 6);
     change = larger(change, fabs(f[i] - c->f[i]));

@@ -16,9 +16,17 @@
 //
 // Departures from the paper: the law is regularised (contact/volume.h), so that the overlap settles
 // at a small depth instead of decaying until contact is lost; Phi = X M^-1 X^T (the paper prints X
-// M); sweeps start from the last step's impulses; a sweep forth is followed by one back, so that
-// chains are swept both ways, and the pair is accelerated (contact/volume_accelerate.h); bodies
-// that do not touch each other are solved apart and stop when they are done.
+// M); sweeps start from the last step's impulses; bodies that do not touch each other are solved
+// apart and stop when they are done.
+//
+// Sweeps alone need the more rounds the more bodies lean on each other. So each is followed by a
+// step of all contacts together, with the modes and near the forces the sweep found
+// (contact/volume_join.h): a heap of fifty boxes then takes about as many sweeps as a pair. A sweep
+// has the last word: every force returned is its contact's own answer, and the residual is what
+// that sweep changed. Where such a step costs too much, or a dozen of them did not lead to the
+// answer, a sweep forth is followed by one back, so that chains are swept both ways, and the pair
+// is accelerated by its own history (contact/volume_accelerate.h). The parameter `accelerate`
+// leaves the one or both away.
 //
 // With static friction above kinetic friction, a load between the two has no fixed point: a contact
 // that slides leaves the others a motion in which it would stick, and the other way round. A
@@ -27,22 +35,31 @@
 
 #include "contact/volume.h"
 #include "contact/volume_accelerate.h"
+#include "contact/volume_join.h"
 
-enum { P_TOLERANCE, P_SWEEPS, P_RATE, P_R_NORMAL, P_R_TANGENT, P_PYRAMID, P_VARIANT };
+enum { P_TOLERANCE, P_SWEEPS, P_RATE, P_R_NORMAL, P_R_TANGENT, P_PYRAMID, P_VARIANT, P_ACCELERATE };
 static const abParam param[] = {
     {"tolerance", 1e-6, "1",
      "change of an impulse in a sweep, relative to the largest weight times step, at which a step "
      "counts as solved"},
-    {"sweeps", 200, "1", "most sweeps of a step"},
+    {"sweeps", 200, "1", "most sweeps of a step, steps of all contacts together included"},
     {"rate", 0.05, "1", "part of the overlap that is to vanish in one step (k h)"},
     {"r_normal", 0.01, "1", "regularisation along the normal: rest depth is r_normal g h^2 / rate"},
     {"r_tangent", 1e-4, "1", "regularisation of sticking: creep is r_tangent F h / m"},
     {"pyramid", 8, "1", "edges of the friction pyramid"},
     {"variant", 0, "0|1|2", "0 repaired, 1 clip (as printed), 2 nnls"},
+    {"accelerate", 2, "0|1|2",
+     "variant 0: 0 sweeps alone, 1 accelerated by their history, 2 by steps of all contacts "
+     "together"},
 };
 
 // How often a contact may go back towards sticking in one step.
 enum { MAX_RELEASE = 1 };
+// Steps of all contacts together in one step: most need one or two, and what has not come to rest
+// after a dozen goes to and fro between modes.
+enum { MAX_JOIN = 12 };
+// The cost of one of them, in sweeps, up to which they are worth it: about what they save.
+static const double MOST_SWEEPS = 10;
 
 typedef struct Sweep {
   const abContactProblem* problem;
@@ -53,8 +70,8 @@ typedef struct Sweep {
   int variant;
   const abVolumeOption* option;
   // of the present island
-  int npair;
-  const int* pair;
+  int npair, nmover;
+  const int *pair, *mover;
   int nfailed;  // local problems that were not solved in this sweep
   int nchange;  // contacts that changed their mode
 } Sweep;
@@ -109,6 +126,8 @@ static double visit(Sweep* s, int i) {
     if (size > change) change = size;
     c->f[a] = f[a];
   }
+  ab_volume_multiply(c->phi[0], c->f, c->v);
+  for (int a = 0; a < 6; a++) c->v[a] += v0[a];
   ab_lever_apply(&s->lever[i], ab_volume_wrench_out(c, df), s->v);
   return change;
 }
@@ -126,51 +145,80 @@ static double sweep(Sweep* s, bool backwards) {
 // --- an island
 // -------------------------------------------------------------------------------------------------
 
+typedef struct Outcome {
+  int sweeps, nfailed;
+  double change;
+} Outcome;
+
+// When an island is done: an impulse changes by no more than `small`, or `most` sweeps are over.
+typedef struct Goal {
+  double small;
+  int most, accelerate;
+} Goal;
+
+// One sweep, back after forth; true if the island is done.
+static bool sweep_once(Sweep* s, const Goal* goal, Outcome* out) {
+  out->change = sweep(s, out->sweeps % 2 == 1);
+  out->sweeps++;
+  out->nfailed = s->nfailed;
+  return out->change <= goal->small || out->sweeps >= goal->most;
+}
+
+typedef enum Progress { DONE, GIVEN_UP, NO_ROOM } Progress;
+
+// Sweeps, each followed by a step of all contacts together, which is counted as a sweep.
+static Progress solve_together(Sweep* s, const Goal* goal, Outcome* out) {
+  const abResponse* response = s->problem->response;
+  abVolumeJoin join = {.problem = s->problem,
+                       .contact = s->contact,
+                       .lever = s->lever,
+                       .npair = s->npair,
+                       .nmover = s->nmover,
+                       .pair = s->pair,
+                       .mover = s->mover,
+                       .block = AB_TAKE(s->problem->scratch, int, response->nmover),
+                       .dv = AB_TAKE(s->problem->scratch, double, response->ndof)};
+  if (!join.block || !join.dv) return NO_ROOM;
+  if (sweep_once(s, goal, out)) return DONE;
+  abStatus status = ab_volume_join_begin(&join, MOST_SWEEPS);
+  if (status == AB_ERROR_MEMORY) return NO_ROOM;
+  for (int k = 0; status == AB_OK && k < MAX_JOIN && out->sweeps + 1 < goal->most; k++) {
+    if (!ab_volume_join_step(&join, s->v)) break;
+    out->sweeps++;
+    if (sweep_once(s, goal, out)) return DONE;
+  }
+  return GIVEN_UP;
+}
+
 // The state of the iteration is the impulses; velocities follow from them linearly and go along.
-static void copy_state(const Sweep* s, int nmover, const int* mover, double* z, bool back) {
+static void copy_state(const Sweep* s, double* z, bool back) {
   for (int k = 0; k < s->npair; k++, z += 6) {
     double* f = s->contact[s->pair[k]].f;
     memcpy(back ? f : z, back ? z : f, 6 * sizeof(double));
   }
-  for (int k = 0; k < nmover; k++) {
-    const abMover* m = &s->problem->response->mover[mover[k]];
+  for (int k = 0; k < s->nmover; k++) {
+    const abMover* m = &s->problem->response->mover[s->mover[k]];
     double* v = s->v + m->dof0;
     memcpy(back ? v : z, back ? z : v, (size_t)m->ndof * sizeof(double));
     z += m->ndof;
   }
 }
 
-typedef struct Outcome {
-  int sweeps, nfailed;
-  double change;
-} Outcome;
-
-// Sweeps forth and back, accelerated after every second, until an impulse changes by no more than
-// `small` or `most` sweeps are done. Whatever the acceleration did, a sweep comes last: every force
-// returned is the answer of its contact.
-static bool solve_island(Sweep* s, const abIslands* islands, int island, double small, int most,
-                         Outcome* out) {
-  s->npair = islands->pair_start[island + 1] - islands->pair_start[island];
-  s->pair = islands->pair + islands->pair_start[island];
-  int nmover = islands->mover_start[island + 1] - islands->mover_start[island];
-  const int* mover = islands->mover + islands->mover_start[island];
+// Sweeps in pairs, accelerated after each.
+static Progress solve_by_history(Sweep* s, const Goal* goal, Outcome* out) {
   int nresidual = 6 * s->npair, nstate = nresidual;
-  for (int k = 0; k < nmover; k++) nstate += s->problem->response->mover[mover[k]].ndof;
+  for (int k = 0; k < s->nmover; k++) nstate += s->problem->response->mover[s->mover[k]].ndof;
   abArena* scratch = s->problem->scratch;
   double* z = AB_TAKE(scratch, double, nstate);
   double* r = AB_TAKE(scratch, double, nstate);
   abAccelerate accelerate;
-  if (!z || !r || !ab_accelerate_begin(&accelerate, nresidual, nstate, scratch)) return false;
-  *out = (Outcome){.change = INFINITY};
+  if (!z || !r || !ab_accelerate_begin(&accelerate, nresidual, nstate, scratch)) return NO_ROOM;
   double last = INFINITY;
   for (;;) {
-    if (out->sweeps % 2 == 0) copy_state(s, nmover, mover, r, false), s->nchange = 0;
-    out->change = sweep(s, out->sweeps % 2 == 1);
-    out->sweeps++;
-    out->nfailed = s->nfailed;
-    if (out->change <= small || out->sweeps >= most) return true;
-    if (out->sweeps % 2 == 1 || s->variant != 0) continue;
-    copy_state(s, nmover, mover, z, false);
+    copy_state(s, r, false);
+    s->nchange = 0;
+    if (sweep_once(s, goal, out) || sweep_once(s, goal, out)) return DONE;
+    copy_state(s, z, false);
     double size = 0;
     for (int i = 0; i < nresidual; i++) r[i] = z[i] - r[i], size += r[i] * r[i];
     // A new mode, or ten times the residual: what was learned before does not hold here. A smaller
@@ -178,10 +226,26 @@ static bool solve_island(Sweep* s, const abIslands* islands, int island, double 
     if (s->nchange > 0 || size > 100 * last) ab_accelerate_forget(&accelerate);
     last = size;
     // What has not converged by then ends with plain sweeps: an extrapolation may leave a cone.
-    if (4 * out->sweeps > 3 * most) continue;
+    if (4 * out->sweeps > 3 * goal->most) continue;
     ab_accelerate_step(&accelerate, r, z);
-    copy_state(s, nmover, mover, z, true);
+    copy_state(s, z, true);
   }
+}
+
+// False if the arena is full.
+static bool solve_island(Sweep* s, const abIslands* islands, int island, const Goal* goal,
+                         Outcome* out) {
+  s->npair = islands->pair_start[island + 1] - islands->pair_start[island];
+  s->pair = islands->pair + islands->pair_start[island];
+  s->nmover = islands->mover_start[island + 1] - islands->mover_start[island];
+  s->mover = islands->mover + islands->mover_start[island];
+  *out = (Outcome){.change = INFINITY};
+  Progress progress = GIVEN_UP;
+  if (goal->accelerate > 1 && s->npair > 1) progress = solve_together(s, goal, out);
+  if (progress == GIVEN_UP && goal->accelerate > 0) progress = solve_by_history(s, goal, out);
+  if (progress == GIVEN_UP)
+    while (!sweep_once(s, goal, out)) continue;
+  return progress != NO_ROOM;
 }
 
 // --- the step
@@ -206,7 +270,7 @@ static bool prepare(Sweep* s) {
     ab_volume_prepare_stick(c);
     ab_lever_make(problem, pair, pair->patch.center, &s->lever[i]);
     if (s->variant != 0) continue;
-    ab_volume_recall(c, c->f);
+    ab_volume_recall(c);
     ab_lever_apply(&s->lever[i], ab_volume_wrench_out(c, c->f), s->v);
   }
   return true;
@@ -215,13 +279,15 @@ static bool prepare(Sweep* s) {
 // False if the arena is full.
 static bool solve_islands(Sweep* s, Outcome* worst) {
   const double* p = s->problem->param;
+  const Goal goal = {.small = p[P_TOLERANCE] * s->option->scale,
+                     .most = (int)p[P_SWEEPS],
+                     .accelerate = s->variant == 0 ? (int)p[P_ACCELERATE] : 0};
   abIslands islands;
   if (!ab_volume_islands(s->problem, &islands)) return false;
   *worst = (Outcome){0};
   for (int i = 0; i < islands.n; i++) {
     Outcome out;
-    double small = p[P_TOLERANCE] * s->option->scale;
-    if (!solve_island(s, &islands, i, small, (int)p[P_SWEEPS], &out)) return false;
+    if (!solve_island(s, &islands, i, &goal, &out)) return false;
     if (out.sweeps > worst->sweeps) worst->sweeps = out.sweeps;
     worst->change = fmax(worst->change, out.change);
     worst->nfailed += out.nfailed;

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/wide.h"
+
 const char* ab_solve_status_name(abSolveStatus status) {
   switch (status) {
     case AB_SOLVE_OK:
@@ -180,6 +182,46 @@ void ab_dense_lu_solve(int n, const double* lu, const int* pivot, double* x) {
   for (int i = 1; i < n; i++) x[i] -= dense_dot(lu + i * n, x, i);
   for (int i = n - 1; i >= 0; i--)
     x[i] = (x[i] - dense_dot(lu + i * n + i + 1, x + i + 1, n - i - 1)) / lu[i * n + i];
+}
+
+// One matrix size known to the compiler where it is called with a constant.
+static inline __attribute__((always_inline)) bool invert(int n, double* a, int* pivot,
+                                                         double singular) {
+  double least = 0;
+  for (int i = 0; i < n * n; i++) least = larger(least, fabs(a[i]));
+  least *= singular;
+  for (int k = 0; k < n; k++) {
+    int p = pivot[k] = largest_in_column(n, a, k);
+    double *top = a + k * n, *other = a + p * n;
+    if (!(fabs(other[k]) > least)) return false;
+    for (int j = 0; j < n && p != k; j++) {
+      double t = top[j];
+      top[j] = other[j], other[j] = t;
+    }
+    double inverse = 1 / top[k];
+    top[k] = 1;
+    for (int j = 0; j < n; j++) top[j] *= inverse;
+    for (int i = 0; i < n; i++) {
+      double *row = a + i * n, part = row[k];
+      if (i == k) continue;
+      row[k] = 0;
+      dense_axpy(-part, top, row, n);
+    }
+  }
+  for (int k = n - 1; k >= 0; k--)
+    for (int i = 0; i < n && pivot[k] != k; i++) {
+      double t = a[i * n + k];
+      a[i * n + k] = a[i * n + pivot[k]], a[i * n + pivot[k]] = t;
+    }
+  return true;
+}
+
+AB_WIDE static bool invert_six(double* a, int* pivot, double singular) {
+  return invert(6, a, pivot, singular);
+}
+
+bool ab_dense_invert(int n, double* a, int* pivot, double singular) {
+  return n == 6 ? invert_six(a, pivot, singular) : invert(n, a, pivot, singular);
 }
 
 int ab_dense_cholesky(int n, double* a, double least) {
