@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "base/arena.h"
+#include "collide/bricks.h"
+#include "collide/overlap_work.h"
 #include "collide/patch.h"
 #include "collide/standing.h"
 #include "pairs.h"
@@ -61,8 +63,16 @@ static int own_patch(void* state, int i) {
     return patch.nvert;
   }
   abOverlap o;
+  abOverlapWork work;
   ab_arena_release(&self->arena, 0);
-  ab_overlap(p->a.poly, p->pose_a[i], p->b.poly, p->pose_b[i], &self->arena, &o);
+  ab_overlap_begin(&work, p->a.poly, p->pose_a[i], p->b.poly, p->pose_b[i]);
+  if (ab_overlap_apart(&work, 0)) return 0;
+  if (ab_bricks_patch(&work, 0, &hint, self->polygon, &patch)) {
+    self->sum += patch.area;
+    self->surface = patch.kind == AB_PATCH_SURFACE;
+    return patch.nvert;
+  }
+  ab_overlap_finish(&work, false, &self->arena, &o);
   if (!o.contact) return 0;
   ab_patch_make(&o, &hint, &self->arena, 1024, self->polygon, &patch);
   self->sum += patch.area;

@@ -16,7 +16,6 @@
 
 #include <float.h>
 
-#include "collide/apart.h"
 #include "collide/overlap_work.h"
 #include "math/rotation.h"
 
@@ -288,10 +287,14 @@ abStatus ab_overlap_begin(Work* w, const abPolyhedron* A, abPose pose_a, const a
   return isfinite(w->size) ? AB_OK : AB_ERROR_NUMERIC;
 }
 
-bool ab_overlap_apart(const Work* w, double margin) {
+bool ab_overlap_apart(Work* w, double margin) {
   const abPolyhedron *S = w->S.poly, *L = w->L.poly;
+  w->meeting.face = -1;
+  if (!L) return false;
+  const abSkin *s = ab_polyhedron_skin(S), *l = ab_polyhedron_skin(L);
   abVec3 p = v3_add(w->rel.p, S->centroid);
-  return L && ab_boxes_apart(ab_polyhedron_skin(S), ab_polyhedron_skin(L), &w->R, p, margin);
+  return s->brick && l->brick ? ab_boxes_meet(s, l, &w->R, p, margin, &w->meeting)
+                              : ab_boxes_apart(s, l, &w->R, p, margin);
 }
 
 void ab_overlap_shift(Work* w, abVec3 by) {

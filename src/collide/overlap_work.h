@@ -3,6 +3,7 @@
 #ifndef ABUT_COLLIDE_OVERLAP_WORK_H
 #define ABUT_COLLIDE_OVERLAP_WORK_H
 
+#include "collide/apart.h"
 #include "collide/intersect.h"
 #include "collide/little.h"
 #include "collide/solid.h"
@@ -24,6 +25,7 @@ typedef struct abOverlapWork {
   abPose rel;   // of L in the frame of S moved to its centroid, and its matrix
   abMat3 R;
   double size, flush;  // of S; the rounding of the bodies' positions in the world
+  abMeeting meeting;   // where they meet, if both are bricks
   abVec3 axis[3];      // of L, if it is a brick, and their products with rel.p
   double shift[3];
   int nblade;
@@ -42,7 +44,7 @@ typedef struct abOverlapWork {
 // further apart than `margin`; the overlap. In between A may be moved by a vector of the world.
 abStatus ab_overlap_begin(abOverlapWork* work, const abPolyhedron* A, abPose pose_a,
                           const abPolyhedron* B, abPose pose_b);
-bool ab_overlap_apart(const abOverlapWork* work, double margin);
+bool ab_overlap_apart(abOverlapWork* work, double margin);
 void ab_overlap_shift(abOverlapWork* work, abVec3 by);
 // `faces`: only volume, areas and faces without their vertices, which is all the normal needs.
 abStatus ab_overlap_finish(abOverlapWork* work, bool faces, abArena* arena, abOverlap* out);
