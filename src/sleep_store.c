@@ -141,7 +141,9 @@ static abStatus give_back(const Table* t, int n, const int* wakes, abData* data)
   if (!ab_memory_begin(memory, nkey, key)) return AB_ERROR_MEMORY;
   for (int i = 0; i < nkey; i++) {
     if (from[i] < 0) continue;
-    *ab_memory_next(memory, i) = t->pair[from[i]].trace;
+    abTrace* trace = ab_memory_next(memory, i);
+    *trace = t->pair[from[i]].trace;
+    trace->margin = 0;  // measured anew: what the model has kept with its patch may be gone
     memcpy(ab_memory_bytes(memory, i), t->bytes + (size_t)from[i] * t->nbyte, t->nbyte);
   }
   ab_memory_commit(memory);

@@ -70,6 +70,7 @@ typedef struct abPair {
   void*
       memory;  // the model's bytes for this pair, as it left them in the last step; zero when fresh
   bool fresh;  // the pair was not in contact in the last step
+  bool kept;   // its patch was measured in some step before, and moved along since
 } abPair;
 
 // --- response

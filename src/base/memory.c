@@ -117,4 +117,5 @@ void ab_memory_copy(const abMemory* from, abMemory* to) {
   if (n == 0 || !take_table(to, 0, n)) return;
   memcpy(to->table[0].base, from->table[from->last].base, (size_t)n * to->stride);
   memcpy(to->key[0], from->key[from->last], sizeof(uint64_t) * (size_t)n);
+  for (int i = 0; i < n; i++) entry(to, 0, i)->trace.margin = 0;
 }

@@ -48,6 +48,7 @@ void* ab_memory_bytes(const abMemory* memory, int i);
 bool ab_memory_fresh(const abMemory* memory, int i);
 // The next table becomes the last one.
 void ab_memory_commit(abMemory* memory);
+// All but the patches, which are measured anew.
 void ab_memory_copy(const abMemory* from, abMemory* to);
 
 #endif

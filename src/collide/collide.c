@@ -30,9 +30,8 @@ static const double CLOSE = 1e-3;
 
 typedef struct Record {
   abStatus status;
-  bool keep;  // it is a pair
-  bool kept;  // with the patch of a step before
-  int room;   // of polygon, in points
+  bool keep;
+  int room;  // of polygon, in points
   abVec2* polygon;
   abPair pair;  // only where it is kept: most candidates are not, and leave the memory alone
 } Record;
@@ -71,7 +70,7 @@ static void name_pair(const abModel* model, const abData* data, const int candid
   pair->shape1 = &model->geom[g1].shape, pair->shape2 = &model->geom[g2].shape;
   pair->pose1 = data->geom_pose[g1], pair->pose2 = data->geom_pose[g2];
   pair->memory = NULL;
-  pair->fresh = false;
+  pair->fresh = pair->kept = false;
 }
 
 // Bounding balls about the frames, `margin` further apart: settles many candidates that do not
@@ -184,7 +183,7 @@ static abStatus find_patch(const Job* job, Record* r, abPair* p, abArena* scratc
   double margin = margin_of(job, p);
   const abTrace* trace = job->data->memory ? ab_memory_find(job->data->memory, p->key) : NULL;
   if (trace && ab_kept_patch(trace, margin, p)) {
-    r->keep = r->kept = true;
+    r->keep = p->kept = true;
     return AB_OK;
   }
   abPatchHint hint = {.A = A, .B = B, .pose_a = p->pose1, .pose_b = p->pose2};
@@ -240,7 +239,7 @@ static Record* make_records(const abModel* model, abData* data) {
   for (int i = 0; i < n; i++) {
     const int* c = data->candidate[i];
     record[i].status = AB_OK;
-    record[i].keep = record[i].kept = false;
+    record[i].keep = false;
     record[i].room = polygon_room(&model->geom[c[0]].shape, &model->geom[c[1]].shape);
     total += (size_t)record[i].room;
   }
@@ -263,12 +262,10 @@ static abStatus gather(const Job* job, abData* data) {
   }
   data->pair = AB_TAKE(data->step_arena, abPair, npair);
   uint64_t* key = AB_TAKE(data->scratch, uint64_t, npair);
-  bool* kept = AB_TAKE(data->scratch, bool, npair);
-  if (!data->pair || !key || !kept) return AB_ERROR_MEMORY;
+  if (!data->pair || !key) return AB_ERROR_MEMORY;
   for (int i = 0; i < data->ncandidate; i++)
     if (record[i].keep) {
       key[data->npair] = record[i].pair.key;
-      kept[data->npair] = record[i].kept;
       data->pair[data->npair++] = record[i].pair;
     }
   if (!data->memory) return AB_OK;
@@ -279,7 +276,7 @@ static abStatus gather(const Job* job, abData* data) {
     p->fresh = ab_memory_fresh(data->memory, i);
     if (p->patch.kind == AB_PATCH_NONE) continue;
     abTrace* trace = ab_memory_next(data->memory, i);
-    if (kept[i])
+    if (p->kept)
       p->patch.polygon = trace->polygon;
     else
       ab_keep_patch(p, margin_of(job, p), trace);

@@ -112,7 +112,7 @@ static abStatus join_islands(abPatchSystem* system, abIslands* islands) {
   int(*mover)[2] = ab_arena_take(problem->scratch, sizeof(int[2]) * (size_t)system->ncontact);
   if (!mover) return AB_ERROR_MEMORY;
   for (int i = 0; i < system->ncontact; i++)
-    for (int k = 0; k < 2; k++) mover[i][k] = system->contact[i].side[k].block;
+    for (int k = 0; k < 2; k++) mover[i][k] = system->contact[i]->side[k].block;
   abStatus status =
       ab_islands(nmover, system->ncontact, (const int(*)[2])mover, problem->scratch, islands);
   return status;
@@ -127,7 +127,7 @@ static abStatus number_blocks(abPatchSystem* system, const abIslands* islands,
     for (int b = 0; b < island[i].nblock; b++) block[island[i].mover[b]] = b;
   for (int i = 0; i < islands->n; i++)
     for (int k = 0; k < island[i].ncontact; k++) {
-      abPatchContact* c = &system->contact[islands->pair[islands->pair_start[i] + k]];
+      abPatchContact* c = system->contact[islands->pair[islands->pair_start[i] + k]];
       island[i].contact[k] = c;
       for (int s = 0; s < 2; s++)
         if (c->side[s].block >= 0) {

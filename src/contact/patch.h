@@ -104,10 +104,12 @@ typedef struct abPatchSide {
 
 typedef struct abPatchContact {
   int pair;
+  int place;  // where it is kept, see patch_cache.c; 0: nowhere
   abPatchSide side[2];
   abVec3 axis[3];  // t1, t2, normal
   abPatchLaw law;
   double mu_static, mu_kinetic;
+  double push, drag;  // effective mass along the normal and across it, per area
   bool rebounds;       // the targets are raised by restitution;
   double plain[2][3];  // without it they would be these
   double* part_room;   // for ab_patch_part_area
@@ -115,6 +117,7 @@ typedef struct abPatchContact {
   int newton_wait;    // see solve_one in patch.c
   int age;            // steps since the pair came near, up to AB_PATCH_NEW
   double state[6];    // the twist at which the law gave the impulse, at first that of the last step
+  double slide[3];    // its tangential part with the bristle of then
   double V[6];        // relative twist
   double impulse[6];  // such that velocities = free velocities + response to the impulses, always
   double answer[6];   // the law's impulse at V
@@ -139,6 +142,8 @@ typedef struct abPatchMemory {
   bool slipping, fine;
   int newton_wait;
   int age;
+  int place;       // of its contact, see patch_cache.c
+  uint64_t stamp;  // of the step that wrote the contact
 } abPatchMemory;
 
 // The whole system of one step.
@@ -147,7 +152,7 @@ typedef struct abPatchSystem {
   double h, gravity;
   const double* param;
   int ncontact;
-  abPatchContact* contact;  // in the order of the pairs
+  abPatchContact** contact;  // in the order of the pairs
   const double** jacobian;  // per body, of joint trees only
 } abPatchSystem;
 
@@ -220,6 +225,17 @@ double ab_patch_trust(const abPatchContact* c, const double f[6]);
 // Leaves the residual above the tolerance where it fails, or where the matrix is too large.
 abStatus ab_patch_newton(abPatchIsland* island);
 // --- patch_cache.c
+// Contacts with at most this many corners are kept from step to step.
+enum { AB_PATCH_CORNERS = 8, AB_PATCH_STORE = 3 * (36 + 72) + 2 * 8 + 4 * 10 };
+typedef struct abPatchPlaces abPatchPlaces;
+abPatchPlaces* ab_patch_places(const abContactProblem* problem);  // NULL: none
+// The place of the contact that wrote the memory, if it is still there, else 0.
+int ab_patch_place_find(abPatchPlaces* places, const abPatchMemory* memory);
+int ab_patch_place_take(abPatchPlaces* places);  // a free one, after all others were found
+abPatchContact* ab_patch_place(const abPatchPlaces* places, int place, double** store);
+// The contact is now as the memory says.
+void ab_patch_place_wrote(const abContactProblem* problem, int place, abPatchMemory* memory);
+
 typedef struct abPatchCache abPatchCache;
 void ab_patch_cache_share(const abContactProblem* problem, int n, abPatchIsland* island);
 abPatchCache* ab_patch_cache_find(const abPatchIsland* island);  // NULL: not for these contacts

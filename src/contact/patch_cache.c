@@ -1,20 +1,38 @@
-// What Newton's method keeps of large islands from step to step: the pattern of the matrix while
-// the contacts are the same, and the last factors. There are SLOTS places, which islands keep by
-// their first mover.
+// What is kept from step to step to save work.
+//
+// Of large islands, for Newton's method: the pattern of the matrix while the contacts are the same,
+// and the last factors. There are SLOTS places, which islands keep by their first mover.
 //
 // At rest the matrix is the same in every step, and what rounding has disturbed is mended with the
 // old factors, at the price of one evaluation and one solve: with H = M + sum J^T G J of some step
 // before, H d = -gradient, impulse = answer - G J d (ab_patch_chord). Velocities are then made anew
 // from the impulses, so that the two belong together to rounding, whatever H was.
+//
+// Of contacts: all of them, each in its place, so that the contact of a pair whose patch was not
+// measured again (abPair.kept) need not be made again. The pair's memory says where it is, and bears
+// the stamp of the step that wrote both; another stamp in the place means that the contact is no
+// longer, or not yet, that of the memory. Stamps of different caches differ.
+#include <stdint.h>
 #include <string.h>
 
 #include "contact/patch.h"
 
 enum { SLOTS = 8 };
 
+// A place is free when it was not used in this step.
+struct abPatchPlaces {
+  uint64_t step, name;
+  double param[AB_PATCH_NPARAM];
+  int n, next, most;  // used so far; where to look for a free one; room
+  uint64_t *stamp, *used;
+  abPatchContact* contact;
+  double (*store)[AB_PATCH_STORE];
+};
+
 typedef struct Slots {
   int first[SLOTS];  // mover, -1: free
   abArena arena[SLOTS];
+  abPatchPlaces places;
 } Slots;
 
 struct abPatchCache {
@@ -36,12 +54,25 @@ static bool same_contacts(const abPatchIsland* island, const abPatchCache* cache
   return true;
 }
 
-// Arenas side by side in the one of the model.
+// A quarter of the model's arena for contacts, the rest in arenas side by side.
+static void open_places(abArena* whole, abPatchPlaces* places) {
+  size_t each = sizeof(abPatchContact) + sizeof(double[AB_PATCH_STORE]) + 2 * sizeof(uint64_t);
+  size_t most = whole->capacity / 4 / each;
+  *places = (abPatchPlaces){.name = (uint64_t)(uintptr_t)whole << 20};
+  places->most = most < 1 << 24 ? (int)most : 1 << 24;
+  places->stamp = AB_TAKE(whole, uint64_t, places->most);
+  places->used = AB_TAKE(whole, uint64_t, places->most);
+  places->contact = AB_TAKE(whole, abPatchContact, places->most);
+  places->store = ab_arena_take(whole, sizeof(double[AB_PATCH_STORE]) * (size_t)places->most);
+  if (!places->store) places->most = 0;
+}
+
 static Slots* open_slots(abArena* whole) {
   if (whole->used > 0) return (Slots*)whole->base;
   Slots* slots = AB_TAKE(whole, Slots, 1);
   if (!slots) return NULL;
-  size_t head = (sizeof *slots + 63) & ~(size_t)63;
+  open_places(whole, &slots->places);
+  size_t head = (whole->used + 63) & ~(size_t)63;
   size_t size = ((whole->capacity - head) / SLOTS) & ~(size_t)63;
   for (int i = 0; i < SLOTS; i++) {
     slots->first[i] = -1;
@@ -49,6 +80,54 @@ static Slots* open_slots(abArena* whole) {
   }
   return slots;
 }
+
+// --- contacts
+// ------------------------------------------------------------------------------------------
+
+abPatchPlaces* ab_patch_places(const abContactProblem* problem) {
+  Slots* slots = problem->cache ? open_slots(problem->cache) : NULL;
+  if (!slots) return NULL;
+  abPatchPlaces* p = &slots->places;
+  // with other parameters no contact is what it was
+  p->step += memcmp(p->param, problem->param, sizeof p->param) == 0 ? 1 : 2;
+  memcpy(p->param, problem->param, sizeof p->param);
+  p->next = 0;
+  return p;
+}
+
+static uint64_t stamp_of(const abPatchPlaces* p, uint64_t step) { return p->name + step; }
+
+int ab_patch_place_find(abPatchPlaces* p, const abPatchMemory* memory) {
+  int i = memory->place - 1;
+  if (i < 0 || i >= p->n || p->stamp[i] != memory->stamp) return 0;
+  if (memory->stamp != stamp_of(p, p->step - 1)) return 0;
+  p->used[i] = p->step;
+  return memory->place;
+}
+
+int ab_patch_place_take(abPatchPlaces* p) {
+  while (p->next < p->n && p->used[p->next] == p->step) p->next++;
+  if (p->next == p->most) return 0;
+  if (p->next == p->n) p->n++;
+  p->used[p->next] = p->step;
+  p->stamp[p->next] = 0;
+  return ++p->next;
+}
+
+abPatchContact* ab_patch_place(const abPatchPlaces* p, int place, double** store) {
+  *store = p->store[place - 1];
+  return &p->contact[place - 1];
+}
+
+void ab_patch_place_wrote(const abContactProblem* problem, int place, abPatchMemory* memory) {
+  memory->place = place;
+  if (place == 0) return;
+  abPatchPlaces* p = &open_slots(problem->cache)->places;
+  memory->stamp = p->stamp[place - 1] = stamp_of(p, p->step);
+}
+
+// --- islands
+// -------------------------------------------------------------------------------------------
 
 void ab_patch_cache_share(const abContactProblem* problem, int n, abPatchIsland* island) {
   Slots* slots = problem->cache ? open_slots(problem->cache) : NULL;

@@ -56,8 +56,10 @@ static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist e
   const abPair* pair = &system->problem->pair[c->pair];
   abPatchMemory* m = pair->memory;
   double h = system->h, k = system->param[AB_PATCH_RECOVERY] / h;
-  double s[3] = {c->state[0] + c->law.bristle[0], c->state[1] + c->law.bristle[1],
-                 c->state[5] + c->law.bristle[2]};
+  double* s = c->slide;
+  s[0] = c->state[0] + c->law.bristle[0];
+  s[1] = c->state[1] + c->law.bristle[1];
+  s[2] = c->state[5] + c->law.bristle[2];
   move_bristle(system, c);
   abTwist mean = mean_twist(c, end);
   abQuat turn = quat_from_rotvec(v3_scale(h, mean.ang));
@@ -82,6 +84,7 @@ static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist e
   m->fine = c->law.use_fine;
   m->newton_wait = c->newton_wait;
   m->age = c->age < AB_PATCH_NEW ? c->age + 1 : c->age;
+  ab_patch_place_wrote(system->problem, c->place, m);
 }
 
 static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSolution* s) {

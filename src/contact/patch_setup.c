@@ -334,26 +334,41 @@ static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double p
   c->age = 0;
 }
 
+static void set_sides(const abPatchSystem* system, int index, abPatchContact* c) {
+  const abContactProblem* problem = system->problem;
+  const abPair* pair = &problem->pair[index];
+  int body[2] = {pair->body1, pair->body2};
+  c->pair = index;
+  for (int k = 0; k < 2; k++)
+    c->side[k] = (abPatchSide){.body = body[k],
+                               .block = problem->response->mover_of_body[body[k]],
+                               .n = 6,
+                               .r = v3_sub(pair->patch.center, problem->body[body[k]].com),
+                               .J = system->jacobian[body[k]]};
+}
+
+// Stiffness follows the load: a patch that carries a hundred times its own bodies' weight is as
+// much stiffer, so that neither depth nor tilt grow with the load.
+static void set_stiffness(const abPatchSystem* system, abPatchContact* c, double load) {
+  double weight = c->law.moments.m[AB_M_1] * c->push * system->gravity * system->h;
+  double firm = weight > 0 ? fmax(1, load / weight) : 1;
+  c->law.weight = system->param[AB_PATCH_STIFFNESS] * c->push * firm;
+  c->law.weight_t = system->param[AB_PATCH_FRICTION_STIFFNESS] * c->drag * firm;
+}
+
 static void set_contact(const abPatchSystem* system, int index, abPatchContact* c, double* store) {
   const abContactProblem* problem = system->problem;
   const abPair* pair = &problem->pair[index];
   const abPatch* patch = &pair->patch;
   abPatchMemory* memory = pair->memory;
-  c->pair = index;
-  int body[2] = {pair->body1, pair->body2};
-  for (int k = 0; k < 2; k++)
-    c->side[k] = (abPatchSide){.body = body[k],
-                               .block = problem->response->mover_of_body[body[k]],
-                               .n = 6,
-                               .r = v3_sub(patch->center, problem->body[body[k]].com),
-                               .J = system->jacobian[body[k]]};
+  set_sides(system, index, c);
   c->axis[0] = patch->t1, c->axis[1] = patch->t2, c->axis[2] = patch->normal;
   set_area(pair, &c->law, store);
   double part[3] = {0};
   for (int k = 0; k < 2; k++)
     for (int e = 0; e < 3; e++) part[e] += mobility(problem, &c->side[k], c->axis[e]);
   double area = c->law.moments.m[AB_M_1];
-  double push = 1 / (part[2] * area), drag = 2 / ((part[0] + part[1]) * area);
+  c->push = 1 / (part[2] * area), c->drag = 2 / ((part[0] + part[1]) * area);
   bool fresh = pair->fresh || !(memory->h > 0);
   if (fresh) {
     memset(memory, 0, sizeof *memory);
@@ -365,16 +380,11 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   ab_patch_part_area(&c->law, c->part_room);
   double field[3];
   if (fresh)
-    begin_fresh(system, c, push, field);
+    begin_fresh(system, c, c->push, field);
   else
     recall(system, pair, c, field);
-  // Stiffness follows the load: a patch that carries a hundred times its own bodies' weight is as
-  // much stiffer, so that neither depth nor tilt grow with the load.
-  double weight = area * push * system->gravity * system->h;
   double load = fresh ? fmax(0, c->law.profile[0][0] * area) : memory->load * system->h / memory->h;
-  double firm = weight > 0 ? fmax(1, load / weight) : 1;
-  c->law.weight = system->param[AB_PATCH_STIFFNESS] * push * firm;
-  c->law.weight_t = system->param[AB_PATCH_FRICTION_STIFFNESS] * drag * firm;
+  set_stiffness(system, c, load);
   bool friction = pair->surface.condim != 1;
   c->mu_static = friction ? pair->surface.mu_static : 0;
   c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
@@ -385,6 +395,53 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   double V[6];
   relative_at(problem, c, false, V);
   ab_patch_choose_rule(&c->law, V);
+}
+
+// --- a contact that is kept
+// ---------------------------------------------------------------------------------------------
+
+// Changes of load and profile by less than this share are left until they have added up to it: far
+// below the tolerance.
+#define SAME 1e-8
+
+static bool same_profile(const abPatchLaw* law, const double now[2][3]) {
+  double most = 0, change = 0;
+  for (int i = 0; i < law->ncorner; i++)
+    for (int k = 0; k < 2; k++) {
+      const double* p = law->profile[k];
+      double before = p[0] + p[1] * law->x[i] + p[2] * law->y[i];
+      double after = now[k][0] + now[k][1] * law->x[i] + now[k][2] * law->y[i];
+      most = fmax(most, fabs(before));
+      change = fmax(change, fabs(after - before));
+    }
+  return change <= SAME * most;
+}
+
+// The contact of the last step, of a pair whose patch has since only followed its bodies: axes,
+// area and its parts are the same; the line between the parts, on which both targets are zero, has
+// moved as little as the bodies. All else goes on as in set_contact.
+static void follow_contact(const abPatchSystem* system, int index, abPatchContact* c) {
+  const abPair* pair = &system->problem->pair[index];
+  const abPatchMemory* memory = pair->memory;
+  abPatchLaw* law = &c->law;
+  double load = law->mu > 0 ? law->load : memory->load;
+  set_sides(system, index, c);
+  set_targets(system, pair, c, memory->thickness);
+  set_stiffness(system, c, load);
+  law->mu = c->slipping ? c->mu_kinetic : c->mu_static;
+  c->age = memory->age;
+  c->state[0] = c->slide[0] - law->bristle[0];
+  c->state[1] = c->slide[1] - law->bristle[1];
+  c->state[5] = c->slide[2] - law->bristle[2];
+  recall_state(c, memory->field);
+  if (!same_profile(law, (const double(*)[3])memory->pressure)) {
+    memcpy(law->profile, memory->pressure, sizeof law->profile);
+    law->was_fine = law->use_fine;
+    law->use_fine = false;
+    ab_patch_profile_ready(law);
+  }
+  ab_patch_set_load(law, load);
+  ab_patch_choose_rule(law, c->V);
 }
 
 // --- the system
@@ -417,6 +474,7 @@ static abStatus find_jacobians(abPatchSystem* system) {
 
 typedef struct Place {
   int pair;
+  bool kept;
   double* store;
 } Place;
 
@@ -429,8 +487,40 @@ static void set_chunk(void* context, int chunk, int worker) {
   (void)worker;
   const Setting* s = context;
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
-  for (int i = first; i < last && i < s->system->ncontact; i++)
-    set_contact(s->system, s->place[i].pair, &s->system->contact[i], s->place[i].store);
+  for (int i = first; i < last && i < s->system->ncontact; i++) {
+    const Place* p = &s->place[i];
+    if (p->kept)
+      follow_contact(s->system, p->pair, s->system->contact[i]);
+    else
+      set_contact(s->system, p->pair, s->system->contact[i], p->store);
+  }
+}
+
+// Contacts that are kept are where they are; the others get room.
+static abStatus place_contacts(abPatchSystem* system, Place* place) {
+  const abContactProblem* problem = system->problem;
+  abPatchPlaces* places = ab_patch_places(problem);
+  for (int i = 0; i < system->ncontact; i++) {
+    const abPair* pair = &problem->pair[place[i].pair];
+    const abPatchMemory* memory = pair->memory;
+    int at = 0;
+    if (places && pair->kept && memory->h == system->h) at = ab_patch_place_find(places, memory);
+    place[i].kept = at > 0;
+    system->contact[i] = at > 0 ? ab_patch_place(places, at, &place[i].store) : NULL;
+  }
+  for (int i = 0; i < system->ncontact; i++) {
+    if (place[i].kept) continue;
+    const abPair* pair = &problem->pair[place[i].pair];
+    int at = 0;
+    if (places && pair->patch.nvert <= AB_PATCH_CORNERS) at = ab_patch_place_take(places);
+    abPatchContact* c = at > 0 ? ab_patch_place(places, at, &place[i].store)
+                               : AB_TAKE(problem->scratch, abPatchContact, 1);
+    if (at == 0) place[i].store = AB_TAKE(problem->scratch, double, store_size(pair));
+    if (!c || !place[i].store) return AB_ERROR_MEMORY;
+    system->contact[i] = c;
+    c->place = at;
+  }
+  return AB_OK;
 }
 
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) {
@@ -439,20 +529,14 @@ abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) 
                             .gravity = v3_norm(problem->gravity),
                             .param = problem->param};
   if (find_jacobians(system) != AB_OK) return AB_ERROR_MEMORY;
-  int n = 0, nstore = 0;
+  Place* place = AB_TAKE(problem->scratch, Place, problem->npair);
+  system->contact = AB_TAKE(problem->scratch, abPatchContact*, problem->npair);
+  if (!place || !system->contact) return AB_ERROR_MEMORY;
   for (int p = 0; p < problem->npair; p++)
-    if (takes_part(problem, &problem->pair[p])) n++, nstore += store_size(&problem->pair[p]);
-  system->contact = AB_TAKE(problem->scratch, abPatchContact, n);
-  double* store = AB_TAKE(problem->scratch, double, nstore);
-  Place* place = AB_TAKE(problem->scratch, Place, n);
-  if (!system->contact || !store || !place) return AB_ERROR_MEMORY;
-  for (int p = 0; p < problem->npair; p++) {
-    if (!takes_part(problem, &problem->pair[p])) continue;
-    place[system->ncontact++] = (Place){p, store};
-    store += store_size(&problem->pair[p]);
-  }
+    if (takes_part(problem, &problem->pair[p])) place[system->ncontact++].pair = p;
+  if (place_contacts(system, place) != AB_OK) return AB_ERROR_MEMORY;
   Setting setting = {system, place};
-  ab_pool_run(problem->pool, ab_patch_chunks(n), set_chunk, &setting);
+  ab_pool_run(problem->pool, ab_patch_chunks(system->ncontact), set_chunk, &setting);
   return AB_OK;
 }
 
