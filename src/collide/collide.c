@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
+#include "collide/bricks.h"
 #include "collide/collide_kept.h"
 #include "collide/gjk.h"
 #include "collide/overlap_work.h"
@@ -201,6 +202,8 @@ static abStatus find_patch(const Job* job, Record* r, abPair* p, abArena* scratc
   abOverlapWork work;
   abStatus status = ab_overlap_begin(&work, A, p->pose1, B, p->pose2);
   if (status != AB_OK || ab_overlap_apart(&work, margin)) return status;
+  r->keep = ab_bricks_patch(&work, margin, &hint, r->polygon, &p->patch);
+  if (r->keep) return AB_OK;
   if (margin > 0) return near_patch(r, p, &hint, &work, margin, scratch);
   abOverlap overlap;
   status = ab_overlap_finish(&work, false, scratch, &overlap);

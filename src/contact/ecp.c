@@ -18,10 +18,10 @@
 // (vertex, edge, face; line, rim, disc) are the modes: each is a smooth system of at most 12
 // unknowns for one body on a fixed one, solved by Newton (ecp_newton.c) and accepted when all its
 // inequalities hold (ecp_check.c); the search among modes is ecp_search.c, several bodies together
-// are ecp_island.c and ecp_many.c, what those cannot solve ecp_pivot.c, ecp_continue.c and
-// ecp_enumerate.c; many contacts at once are ecp_joint.c. Bodies that would not touch anything in
-// free motion are settled first: their friction would be undefined (p_n = 0), and the paper's
-// equations are vacuous there.
+// are ecp_island.c and ecp_many.c, what those cannot solve ecp_path.c, ecp_pivot.c,
+// ecp_continue.c and ecp_enumerate.c; many contacts at once are ecp_joint.c. Bodies that would not
+// touch anything in free motion are settled first: their friction would be undefined (p_n = 0), and
+// the paper's equations are vacuous there.
 //
 // Why not ab_mcp, which solves such problems: a polyhedron on a plane fits it, by normal impulses
 // at its vertices against their gaps, and it does well. Of 7275 steps of tumbling boxes

@@ -65,6 +65,9 @@ typedef struct abEcpMode {
   int kind[2], index[2];  // feature of each body
 } abEcpMode;
 
+// Branch of the friction law: what the law says, or held whether that is so or not.
+typedef enum abEcpBranch { AB_ECP_AS_IT_IS, AB_ECP_STICKS, AB_ECP_SLIPS } abEcpBranch;
+
 // A pair that may touch, and its present iterate.
 typedef struct abEcpContact {
   int pair;
@@ -93,7 +96,7 @@ typedef struct abEcpContact {
   int offset;       // first unknown in a system
   double mu, e[3];  // in force for this mode
   bool stick;       // branch of the friction law at the last evaluation
-  int branch;       // 0: as the law says; 1: held at sticking, 2: at slipping (ecp_pivot.c)
+  int branch;       // abEcpBranch
 
   double pn, s[3];  // normal impulse; friction impulses divided by e
   double par[2];
@@ -162,6 +165,7 @@ void ab_ecp_curved_kinematics(const abEcpContact* c, abEcpKinematics* k);
 bool ab_ecp_set_corner(abEcpContact* c);
 void ab_ecp_corner_kinematics(const abEcpContact* c, abEcpKinematics* k);
 int ab_ecp_corners(const abEcpContact* c, int max, abEcpMode* out);
+void ab_ecp_corner_turn(abEcpContact* c, abVec3 n);  // the normal as near to n as may be
 bool ab_ecp_corner_next(const abEcpContact* c, const abEcpKinematics* k, abEcpMode* next);
 // The same for ellipsoids without a plane (ecp_round.c); place: parameters where the ellipsoid is
 // nearest to the other feature, starting near the world point a; memory: the normal, in the
@@ -229,7 +233,11 @@ void ab_ecp_condensed_step(abEcpSystem* s);  // solves for the step, destroying 
 
 // --- ecp_newton.c
 typedef enum abEcpNewton { AB_ECP_SOLVED, AB_ECP_STALLED, AB_ECP_SINGULAR } abEcpNewton;
-void ab_ecp_layout(abEcpSystem* s);  // slots and offsets
+void ab_ecp_layout(abEcpSystem* s);      // slots and offsets
+double ab_ecp_assemble(abEcpSystem* s);  // fills F and J; returns the scaled residual
+void ab_ecp_read_unknowns(const abEcpSystem* s, double* x);
+void ab_ecp_write_unknowns(const abEcpSystem* s, const double* x, const double* dx,
+                           double alpha);  // x - alpha dx
 abEcpNewton ab_ecp_newton(abEcpSystem* s, int max_iterations, bool damped);
 // A x = b by Gaussian elimination, both destroyed; work: 4 n + 1 integers. Returns the rank.
 int ab_ecp_eliminate(int n, double* A, double* b, int* work, double* x);

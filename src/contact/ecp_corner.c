@@ -29,6 +29,11 @@ bool ab_ecp_set_corner(abEcpContact* c) {
   return true;
 }
 
+void ab_ecp_corner_turn(abEcpContact* c, abVec3 n) {
+  abVec3 m = m3_apply_t(&c->body[c->line]->R, c->line == 1 ? n : v3_neg(n));
+  c->par[0] = atan2(v3_dot(m, c->across[1]), v3_dot(m, c->across[0]));
+}
+
 // m.(x - c) for a direction m across the edge, and its variation.
 static double height(const abEcpContact* c, abVec3 x, abVec3 m, double* row) {
   const abEcpBody *be = c->body[c->line], *bv = c->body[1 - c->line];

@@ -102,6 +102,17 @@ bool ab_ecp_newton_branches(abEcpIsland* island);
 // solved: the present state solves the equations; else it is a start near a solution.
 bool ab_ecp_pivot(abEcpIsland* island, bool solved, bool thorough);
 
+// Contact i in another mode, its point and impulse kept as far as that means anything.
+bool ab_ecp_change_mode(abEcpIsland* island, int i, abEcpMode mode);
+
+// --- ecp_part.c
+// A motion in which all contacts nearer than `reach` have opened by `apart`, none bears, and the
+// impulses that make it so, in the units of the rows of momentum (ecp_rows.c).
+bool ab_ecp_part(abEcpIsland* island, double reach, double apart, double (*push)[6]);
+
+// --- ecp_path.c
+bool ab_ecp_follow_path(abEcpIsland* island);
+
 // --- ecp_enumerate.c
 bool ab_ecp_enumerate(abEcpIsland* island);
 

@@ -11,8 +11,9 @@
 //     needs some N^2 sweeps, and 1e-5 is as far as it gets in reasonable time);
 //   3 after every few sweeps the Newton system of the whole island with the modes found, which
 //     ends at rounding level: the residual reported is that of the full problem;
-//   4 what is not solved so is followed from a shorter step (ecp_continue.c), with changes of mode
-//     at the joint solution (ecp_pivot.c);
+//   4 what is not solved so is followed along a path from a motion without contact (ecp_path.c), or
+//     from a shorter step (ecp_continue.c), with changes of mode at the joint solution
+//     (ecp_pivot.c);
 // and where more contacts bear
 //   5 all at once, modes included (ecp_joint.c); up to 24 contacts 2 to 4 follow where that fails.
 // Small islands try 5 after 4, and four contacts or fewer all combinations of their modes
@@ -361,7 +362,13 @@ static bool solve_at_length(abEcpIsland* island) {
 }
 
 static bool solve_small(abEcpIsland* island) {
-  if (ab_ecp_solve_cold(island) || solve_at_length(island)) return true;
+  ab_ecp_new_budget(island, 0.03);  // sweeps that have not found the modes by then do not
+  if (ab_ecp_solve_cold(island)) return true;
+  ab_ecp_save(island, AB_ECP_BEST);
+  ab_ecp_new_budget(island, 1);
+  if (!overlapping_start(island) && ab_ecp_follow_path(island)) return true;
+  ab_ecp_restore(island, AB_ECP_BEST);
+  if (solve_at_length(island)) return true;
   ab_ecp_save(island, AB_ECP_BEST);
   ab_ecp_new_budget(island, 1);
   if (from_last_step(island)) return true;

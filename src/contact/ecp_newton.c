@@ -70,7 +70,7 @@ static double speed_of(const abEcpSystem* s) {
 }
 
 // Fills F and J; returns the scaled residual.
-static double assemble(abEcpSystem* s) {
+double ab_ecp_assemble(abEcpSystem* s) {
   for (int i = 0; i < s->nbody; i++) ab_ecp_body_end(s->body[i], s->exact_momentum);
   if (s->condensed)
     ab_ecp_condensed_rows(s);
@@ -151,7 +151,7 @@ void ab_ecp_substitute(int n, const double* A, double* b, const int* work, doubl
   }
   back_substitute(n, A, b, work, x);
 }
-static void read_unknowns(const abEcpSystem* s, double* x) {
+void ab_ecp_read_unknowns(const abEcpSystem* s, double* x) {
   for (int i = 0; i < s->nbody; i++) {
     const abEcpBody* b = s->body[i];
     twist_to_array((abTwist){b->v, b->w}, x + b->slot);
@@ -172,7 +172,7 @@ static bool places_only(const abEcpContact* c) {
   return kind == AB_ECP_FACE || kind == AB_ECP_SEGMENT;
 }
 
-static void write_unknowns(const abEcpSystem* s, const double* x, const double* dx, double alpha) {
+void ab_ecp_write_unknowns(const abEcpSystem* s, const double* x, const double* dx, double alpha) {
   for (int i = 0; i < s->nbody; i++) {
     abEcpBody* b = s->body[i];
     const double *p = x + b->slot, *d = dx + b->slot;
@@ -251,7 +251,7 @@ static bool find_step(abEcpSystem* s) {
   if (ab_ecp_eliminate(s->n, s->J, s->F, s->pivot, s->step) == s->n) return true;
   if (s->ncontact <= 1) return false;  // never in excess: the mode contradicts itself
   s->proximal = PROXIMAL;
-  assemble(s);
+  ab_ecp_assemble(s);
   ab_ecp_eliminate(s->n, s->J, s->F, s->pivot, s->step);
   return true;
 }
@@ -260,7 +260,7 @@ enum { RAYS = 4 };
 
 static abEcpNewton iterate(abEcpSystem* s, int max_iterations, bool damped) {
   s->proximal = s->condensed ? PROXIMAL : 0;
-  double residual = assemble(s), first = residual;
+  double residual = ab_ecp_assemble(s), first = residual;
   // Of large systems bodies are checked one by one, each by what acts on it.
   double enough = s->condensed ? 5e-11 : 1e-9;
   int slow = 0, rays = 0;
@@ -272,11 +272,11 @@ static abEcpNewton iterate(abEcpSystem* s, int max_iterations, bool damped) {
     if (it >= max_iterations + 8 * rays || !isfinite(residual)) return AB_ECP_STALLED;
     s->iterations++;
     if (!find_step(s)) return AB_ECP_SINGULAR;
-    read_unknowns(s, s->trial);
+    ab_ecp_read_unknowns(s, s->trial);
     double alpha = step_limit(s, s->step), last = residual;
     for (int halving = 0;; halving++) {
-      write_unknowns(s, s->trial, s->step, alpha);
-      residual = assemble(s);
+      ab_ecp_write_unknowns(s, s->trial, s->step, alpha);
+      residual = ab_ecp_assemble(s);
       if (residual <= last || !damped || halving == 5) break;
       alpha *= 0.5;
     }
@@ -286,15 +286,15 @@ static abEcpNewton iterate(abEcpSystem* s, int max_iterations, bool damped) {
     if (slow > 3 && last > enough) {
       if (residual <= 1e-9 || rays++ == RAYS || !go_on(s))
         return AB_ECP_STALLED;  // the modes contradict each other
-      residual = assemble(s);
+      residual = ab_ecp_assemble(s);
       slow = 0;
       continue;
     }
     // Below this and no longer falling: rounding is all that is left.
     if (last <= enough && residual > (s->condensed ? 0.9 : 0.1) * last) {
       if (residual > last) {
-        write_unknowns(s, s->trial, s->step, 0);
-        assemble(s);
+        ab_ecp_write_unknowns(s, s->trial, s->step, 0);
+        ab_ecp_assemble(s);
       }
       return AB_ECP_SOLVED;
     }

@@ -38,8 +38,7 @@ static int worst_contact(const abEcpIsland* island, double* worst) {
   return at;
 }
 
-// Contact i in another mode, its point and impulse kept as far as that means anything.
-static bool change_mode(abEcpIsland* island, int i, abEcpMode mode) {
+bool ab_ecp_change_mode(abEcpIsland* island, int i, abEcpMode mode) {
   abEcpContact* c = &island->contact[i];
   if (mode.kind[0] == AB_ECP_NONE) {
     c->active = false;
@@ -48,7 +47,8 @@ static bool change_mode(abEcpIsland* island, int i, abEcpMode mode) {
   }
   abEcpKinematics k;
   abVec3 P = v3_zero(), a;
-  if (ab_ecp_bears(c)) {
+  bool bore = ab_ecp_bears(c);
+  if (bore) {
     ab_ecp_kinematics(c, &k);
     P = ab_ecp_impulse(c, &k), a = k.a;
   } else {
@@ -56,6 +56,7 @@ static bool change_mode(abEcpIsland* island, int i, abEcpMode mode) {
   }
   c->active = true;
   if (!ab_ecp_set_mode(c, mode) || !ab_ecp_place(c, a)) return false;
+  if (bore && c->cornered) ab_ecp_corner_turn(c, k.n);
   ab_ecp_kinematics(c, &k);
   c->pn = fmax(0, v3_dot(P, k.n));
   c->s[0] = c->e[0] > 0 ? v3_dot(P, k.t) / c->e[0] : 0;
@@ -83,9 +84,9 @@ bool ab_ecp_newton_branches(abEcpIsland* island) {
   ab_ecp_save(island, AB_ECP_PIVOT);
   for (int mask = 0; mask < 1 << n && !ab_ecp_exhausted(island); mask++) {
     ab_ecp_restore(island, AB_ECP_PIVOT);
-    for (int i = 0; i < n; i++) c[i]->branch = mask >> i & 1 ? 1 : 2;
+    for (int i = 0; i < n; i++) c[i]->branch = mask >> i & 1 ? AB_ECP_STICKS : AB_ECP_SLIPS;
     bool solved = ab_ecp_newton_island(island, true) == AB_ECP_SOLVED;
-    for (int i = 0; i < n; i++) c[i]->branch = 0;
+    for (int i = 0; i < n; i++) c[i]->branch = AB_ECP_AS_IT_IS;
     // if the laws agree with the branches this is solved already
     if (solved && ab_ecp_newton_island(island, true) == AB_ECP_SOLVED &&
         ab_ecp_plausible(&island->system))
@@ -133,7 +134,7 @@ static bool try_start(Pivot* p, int depth, int i, abEcpMode mode, int start) {
   abEcpIsland* island = p->island;
   abEcpContact* c = &island->contact[i];
   ab_ecp_restore(island, AB_ECP_PIVOT + depth);
-  if (!change_mode(island, i, mode) || !turn_start(c, start)) return false;
+  if (!ab_ecp_change_mode(island, i, mode) || !turn_start(c, start)) return false;
   p->solves++;
   if (ab_ecp_newton_island(island, true) != AB_ECP_SOLVED) return false;
   if (!ab_ecp_plausible(&island->system)) return false;

@@ -154,8 +154,10 @@ static void friction_rows(const abEcpRows* at, abEcpContact* c, abEcpKinematics*
     norm += y[i] * y[i];
   }
   norm = sqrt(norm);
-  double limit = c->pn > 0 ? c->mu * c->pn : 0;
-  c->stick = c->branch == 0 || !(norm > 0) ? norm <= limit : c->branch == 1;
+  // held at slipping the law goes on smoothly to where p_n pulls
+  bool smooth = c->pn > 0 || c->branch == AB_ECP_SLIPS;
+  double limit = smooth ? c->mu * c->pn : 0;
+  c->stick = c->branch == 0 || !(norm > 0) ? norm <= limit : c->branch == AB_ECP_STICKS;
   double ratio = c->stick ? 1 : limit / norm;
   for (int i = 0; i < 3; i++) {
     double* J = at->J + (row + i) * n;
@@ -171,7 +173,7 @@ static void friction_rows(const abEcpRows* at, abEcpContact* c, abEcpKinematics*
     }
     at->F[row + i] = c->s[i] - ratio * y[i];
     J[off + 1 + i] += 1;
-    if (c->pn > 0) J[off] -= c->mu * y[i] / norm;
+    if (smooth) J[off] -= c->mu * y[i] / norm;
     for (int a = 0; a < 3; a++) {
       double G = ratio * ((a == i) - y[i] * y[a] / (norm * norm));
       if (!(c->e[a] > 0)) continue;

@@ -7,7 +7,7 @@
 
 #include "collide/gjk.h"
 #include "geometry/polyhedron.h"
-#include "oracle/ecp_world.h"
+#include "oracle/ecp_checks.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -52,12 +52,6 @@ static void add_body(Random* r, int i, char kind) {
   w.body[b].twist = (abTwist){random_vec(r, 0.5), random_vec(r, 4)};
 }
 
-static double weight(void) {
-  double sum = 0;
-  for (int b = 1; b < w.nbody; b++) sum += w.mass[b] * w.gravity;
-  return sum;
-}
-
 // The poses at the end of the step by another road: the bodies' distance where they do not touch,
 // and none where they do.
 static void check_distances(int* touched) {
@@ -84,19 +78,15 @@ static double throw_once(const char* kinds, int i) {
   w.e_r = -1;
   for (int b = 0; kinds[b]; b++) add_body(&r, b, kinds[b]);
   ecpw_add_fixed(&w, &plane, pose_identity());
+  snprintf(w.name, sizeof w.name, "%s, throw %d", kinds, i);
   int steps = (int)(1.5 / w.h);
   double most = 0;
   int touched = 0;
   for (int k = 0; k < steps; k++) {
     double before = ecpw_energy(&w);
-    ecpw_step(&w);
-    if (w.result.status != AB_STEP_OK)
-      fprintf(stderr, "%s, throw %d, step %d: residual %g\n", kinds, i, k, w.result.residual);
-    assert_int_equal(w.result.status, AB_STEP_OK);
-    check_below(w.result.residual, 1e-9);
-    for (int j = 0; j < w.npair; j++) check_below(w.solution[j].depth, 1e-9);
+    ecpw_step_ok(&w);
     check_distances(&touched);
-    most = fmax(most, (ecpw_energy(&w) - before) / weight());
+    most = fmax(most, (ecpw_energy(&w) - before) / ecpw_weight(&w));
   }
   for (int b = 0; kinds[b]; b++) {
     ab_polyhedron_free(hull[b]);
@@ -134,11 +124,15 @@ static void three_bodies_solve_every_step(void** state) {
   throw_often(kinds, 5);
 }
 
-// The one step of a hundred throws each (570,000 steps) that neither sweeps nor continuation solve:
-// two contacts change their modes at once.
+// Steps that sweeps do not solve, since several contacts change their modes at once; found among
+// three hundred throws of each kind, 1,700,000 steps. hcs: the hull rolls on to another vertex on
+// the plane, while its edge leaves the face of the can across its rim. bbb: a vertex comes to lie
+// on an edge.
 static void contacts_that_change_together_are_solved(void** state) {
   (void)state;
   check_below(throw_once("ccc", 87), 0.02);
+  check_below(throw_once("hcs", 85), 0.02);
+  check_below(throw_once("bbb", 166), 0.02);
 }
 
 static void ellipsoids_meet_every_other_shape(void** state) {

@@ -11,6 +11,7 @@
 enum { ECPW_BODIES = 24, ECPW_PAIRS = 400, ECPW_FIXED = 8 };
 
 typedef struct EcpWorld {
+  char name[40];  // for messages
   double h, gyro, gravity;
   double mu, mu_static, e_t, e_o, e_r;
   int nbody;  // body 0 is the world
