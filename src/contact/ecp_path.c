@@ -1,0 +1,384 @@
+// A step of a few contacts by following a path to its solution.
+//
+// Modes of contacts and branches of their friction laws (stick, slip) cut the space of states into
+// pieces, on each of which the equations are smooth; neighbouring pieces agree where they meet. To
+// the loads of each body an impulse (1 - t) u is added, such that for t = 0 the bodies part and
+// move freely: a solution without contact, known beforehand. The solutions (x, t) of
+//     F(x; t) = 0 with all inequalities
+// form a curve from there; where it comes to t = 1 the step is solved. It is followed by its
+// length, not by t, for it may turn back: tangent and Newton's method across it, on the equations
+// with the row `last` (that of the tangent) and the column of t added. Where an inequality ends to
+// hold, the state on the border lies in the neighbouring piece too, and the curve goes on in that
+// one, in the direction in which its inequalities hold. The pieces are not looked up: of all that
+// are near, those count whose equations the state solves as it is. This is Lemke's method for
+// equations that are only piecewise smooth, its covering vector the impulses u.
+//
+// u follows from the motion at t = 0 (ecp_part.c). Where a curve is lost another such motion gives
+// another curve.
+//
+// Sweeps (ecp_many.c) guess modes contact by contact; here no mode is guessed. Measured on 11,000
+// steps of two and three thrown bodies (test_ecp_throw) that the last step's modes do not solve: 7
+// are not found, and a step takes some 200 Newton iterations. So it comes after the sweeps, which
+// mostly need fewer, and before what is slower and less sure.
+#include <string.h>
+
+#include "contact/ecp_island.h"
+
+enum { NONE_LEAVES = -1, NOT_FOUND = -2 };
+enum { N = AB_ECP_DENSE + 1, BODIES = AB_ECP_DENSE / 6, CANDIDATES = 40, CORNERS = 8 };
+
+typedef struct Path {
+  abEcpIsland* island;
+  abEcpSystem* s;
+  double unit;             // of velocity
+  double push[BODIES][6];  // in the units of the rows of momentum
+  double t, beyond;
+  double scale[N], row[N];  // of unknowns and equations
+  double tangent[N];        // scaled
+  double A[N * N], b[N], x[N], y[N];
+  int work[4 * N + 1];
+} Path;
+
+static void set_time(Path* p, double t) {
+  p->t = t;
+  for (int i = 0; i < p->island->nbody; i++) {
+    abEcpBody* b = &p->island->body[i];
+    const double* u = p->push[i];
+    b->f_ext = v3_scale((1 - t) * b->m, v3(u[0], u[1], u[2]));
+    b->tau_ext = v3_scale((1 - t) * b->inertia_scale, v3(u[3], u[4], u[5]));
+  }
+}
+
+// The system of the present modes.
+static bool load(Path* p) {
+  abEcpSystem* s = p->s;
+  ab_ecp_all_bodies(p->island);
+  s->ncontact = 0;
+  for (int i = 0; i < p->island->ncontact; i++)
+    if (ab_ecp_bears(&p->island->contact[i])) s->contact[s->ncontact++] = &p->island->contact[i];
+  ab_ecp_layout(s);
+  s->proximal = 0;
+  if (s->condensed) return false;
+  for (int i = 0; i < s->nbody; i++)
+    for (int j = 0; j < 6; j++) {
+      p->scale[s->body[i]->slot + j] = p->unit;
+      p->row[s->body[i]->slot + j] = 1 / p->unit;
+    }
+  for (int i = 0; i < s->ncontact; i++) {
+    const abEcpContact* c = s->contact[i];
+    double m = ab_ecp_reduced_mass(c) * p->unit;
+    for (int j = 0; j < 4 + c->npar; j++) {
+      p->scale[c->offset + j] = j < 4 ? m : 1;
+      p->row[c->offset + j] = j < c->neq ? 1 / p->unit : 1 / m;
+    }
+  }
+  p->scale[s->n] = 1;
+  return true;
+}
+
+// The matrix of the equations and of `last`, by scaled unknowns and time.
+static void fill(Path* p, const double* last) {
+  const abEcpSystem* s = p->s;
+  int n = s->n, m = n + 1;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) p->A[i * m + j] = p->row[i] * p->scale[j] * s->J[i * n + j];
+    p->A[i * m + n] = 0;
+    p->b[i] = p->row[i] * s->F[i];
+  }
+  for (int i = 0; i < s->nbody; i++) {
+    int r = s->body[i]->slot;
+    for (int j = 0; j < 6; j++) p->A[(r + j) * m + n] = p->row[r + j] * p->push[i][j];
+  }
+  memcpy(p->A + n * m, last, sizeof(double) * (size_t)m);
+}
+
+static void read_state(Path* p, double* z) {
+  ab_ecp_read_unknowns(p->s, z);
+  for (int i = 0; i < p->s->n; i++) z[i] /= p->scale[i];
+  z[p->s->n] = p->t;
+}
+
+static void write_state(Path* p, const double* z) {
+  for (int i = 0; i < p->s->n; i++) p->y[i] = p->scale[i] * z[i];
+  static const double none[N] = {0};
+  ab_ecp_write_unknowns(p->s, p->y, none, 0);
+  set_time(p, z[p->s->n]);
+}
+
+// Newton's method on to the path, in the plane last.(z - goal) = 0.
+static bool correct(Path* p, const double* last, const double* goal) {
+  int n = p->s->n;
+  double z[N], before = INFINITY;
+  memcpy(z, goal, sizeof(double) * (size_t)(n + 1));
+  for (int it = 0; it < 10; it++) {
+    write_state(p, z);
+    double residual = ab_ecp_assemble(p->s);
+    if (residual <= 1e-12 || (residual <= 1e-10 && residual > 0.1 * before)) return true;
+    if (!(residual < 1e3) || (it > 4 && residual > 0.5 * before)) return false;
+    before = residual;
+    fill(p, last);
+    p->b[n] = 0;
+    for (int i = 0; i <= n; i++) p->b[n] += last[i] * (z[i] - goal[i]);
+    p->s->iterations++, p->s->work++;
+    ab_ecp_eliminate(n + 1, p->A, p->b, p->work, p->x);
+    for (int i = 0; i <= n; i++) z[i] -= p->x[i];
+  }
+  return false;
+}
+
+// The direction of the path with last.tangent > 0.
+static bool find_tangent(Path* p, const double* last, double* tangent) {
+  int n = p->s->n;
+  ab_ecp_assemble(p->s);
+  fill(p, last);
+  memset(p->b, 0, sizeof(double) * (size_t)n);
+  p->b[n] = 1;
+  ab_ecp_eliminate(n + 1, p->A, p->b, p->work, p->x);
+  double norm = 0;
+  for (int i = 0; i <= n; i++) norm += p->x[i] * p->x[i];
+  norm = sqrt(norm);
+  if (!(norm > 0) || !isfinite(norm)) return false;
+  for (int i = 0; i <= n; i++) tangent[i] = p->x[i] / norm;
+  return true;
+}
+
+// By how much friction would rather stick (< 0) or slide (> 0).
+static double friction_excess(const abEcpContact* c) {
+  abEcpKinematics k;
+  ab_ecp_kinematics(c, &k);
+  abEcpLevers lever;
+  ab_ecp_levers(c, &k, 0, NULL, &lever);
+  abVec3 u = ab_ecp_slip(c, &lever);
+  double w[3] = {v3_dot(k.t, u), v3_dot(k.o, u), v3_dot(k.n, v3_sub(c->body[0]->w, c->body[1]->w))};
+  double sum = 0, rho = ab_ecp_reduced_mass(c);
+  for (int j = 0; j < 3; j++) {
+    double y = c->e[j] > 0 && c->mu > 0 ? c->s[j] - rho * c->e[j] * w[j] : 0;
+    sum += y * y;
+  }
+  return sqrt(sum) - c->mu * fmax(0, c->pn);
+}
+
+// The contact that leaves its piece at the present state, and by how much.
+static int leaving(Path* p) {
+  int at = NONE_LEAVES;
+  double most = 0;
+  for (int i = 0; i < p->island->ncontact; i++) {
+    const abEcpContact* c = &p->island->contact[i];
+    double worst, beyond = 0;
+    if (!ab_ecp_bears(c)) {
+      beyond = -ab_ecp_gap(c);
+      if (beyond <= 1e-10) continue;
+    } else {
+      bool good = ab_ecp_admissible(p->s, c, &worst);
+      double excess = friction_excess(c) / (ab_ecp_reduced_mass(c) * p->unit);
+      if (c->branch == AB_ECP_STICKS && excess > 1e-9) beyond = excess;
+      if (c->branch == AB_ECP_SLIPS && excess < -1e-9) beyond = -excess;
+      if (!(c->mu > 0)) beyond = 0;
+      if (!good) beyond = fmax(beyond, worst);
+    }
+    if (beyond > most) most = beyond, at = i;
+  }
+  p->beyond = most;
+  return at;
+}
+
+// One step of the length ds along the tangent. Returns the contact that leaves its piece.
+static int advance(Path* p, const double* start, double ds) {
+  double goal[N];
+  for (int i = 0; i <= p->s->n; i++) goal[i] = start[i] + ds * p->tangent[i];
+  if (!correct(p, p->tangent, goal)) return NOT_FOUND;
+  double y[N], off = 0;
+  read_state(p, y);
+  for (int i = 0; i <= p->s->n; i++) off += (y[i] - goal[i]) * (y[i] - goal[i]);
+  if (sqrt(off) > 0.5 * ds + 1e-9) return NOT_FOUND;  // may be another part of the curve
+  return leaving(p);
+}
+
+// At the border of its piece a contact goes over to another.
+typedef struct Crossing {
+  int contact;
+  double t;
+  double near;    // how far the state may move on to the other piece, which has it in common
+  double length;  // of the first step into it
+} Crossing;
+
+static double moved(const Path* p, const double* y, const double* z) {
+  double most = 0;
+  for (int i = 0; i < p->s->nbody; i++)
+    for (int j = p->s->body[i]->slot, end = j + 6; j < end; j++)
+      most = fmax(most, fabs(y[j] - z[j]));
+  return most;
+}
+
+// From the state of level STAGE into the piece given by mode and branch.
+static bool enter(Path* p, const Crossing* q, abEcpMode mode, int branch) {
+  abEcpIsland* island = p->island;
+  abEcpContact* c = &island->contact[q->contact];
+  ab_ecp_restore(island, AB_ECP_STAGE);
+  set_time(p, q->t);
+  bool same = ab_ecp_bears(c) && ab_ecp_mode_equal(c->mode, mode);
+  if (!same && !ab_ecp_change_mode(island, q->contact, mode)) return false;
+  c->branch = branch;
+  if (!load(p)) return false;
+  double y[N], z[N], last[N] = {0}, tangent[N];
+  read_state(p, z);
+  last[p->s->n] = 1;
+  if (!correct(p, last, z)) return false;
+  read_state(p, y);
+  if (moved(p, y, z) > q->near || !find_tangent(p, last, tangent)) return false;
+  for (int sign = 1; sign >= -1; sign -= 2) {
+    for (int j = 0; j <= p->s->n; j++) p->tangent[j] = sign * tangent[j];
+    if (advance(p, y, q->length) == NONE_LEAVES) return true;
+  }
+  return false;
+}
+
+// The pieces that may have the present state in common with that of contact i.
+typedef struct Piece {
+  abEcpMode mode;
+  int branch;
+} Piece;
+
+static int list_pieces(const abEcpContact* c, Piece* piece) {
+  abEcpMode mode[CANDIDATES + CORNERS];
+  bool bore = ab_ecp_bears(c);
+  int n = 0, m = ab_ecp_candidates(c, CANDIDATES, mode);
+  m += ab_ecp_corners(c, CORNERS, mode + m);
+  if (bore) {
+    piece[n++] = (Piece){c->mode, c->branch == AB_ECP_STICKS ? AB_ECP_SLIPS : AB_ECP_STICKS};
+    piece[n++] = (Piece){ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0), AB_ECP_AS_IT_IS};
+  }
+  for (int i = 0; i < m; i++) {
+    if (bore && ab_ecp_mode_equal(mode[i], c->mode)) continue;
+    piece[n++] = (Piece){mode[i], bore ? c->branch : AB_ECP_SLIPS};
+    if (!bore) piece[n++] = (Piece){mode[i], AB_ECP_STICKS};
+  }
+  return n;
+}
+
+static bool cross(Path* p, int contact) {
+  // Pieces meet exactly; what is as near as this but does not meet is for gaps of round edges,
+  // which are known to be positive only.
+  static const double length[] = {1e-4, 1e-6, 1e-4, 1e-6, 1e-2};
+  static const double near[] = {1e-7, 1e-7, 1e-4, 1e-4, 1e-3};
+  Piece piece[2 * (CANDIDATES + CORNERS) + 2];
+  int n = list_pieces(&p->island->contact[contact], piece);
+  Crossing q = {.contact = contact, .t = p->t};
+  ab_ecp_save(p->island, AB_ECP_STAGE);
+  for (int k = 0; k < 5; k++) {
+    q.near = near[k], q.length = length[k];
+    for (int j = 0; j < n && !ab_ecp_exhausted(p->island); j++)
+      if (enter(p, &q, piece[j].mode, piece[j].branch)) return true;
+  }
+  return false;
+}
+
+// The end, between two states z and y of one piece.
+static bool arrive(Path* p, const double* z, const double* y) {
+  double last[N] = {0}, goal[N];
+  int n = p->s->n;
+  last[n] = 1;
+  double r = (1 - z[n]) / (y[n] - z[n]);
+  for (int i = 0; i <= n; i++) goal[i] = z[i] + r * (y[i] - z[i]);
+  goal[n] = 1;
+  if (!correct(p, last, goal)) return false;
+  for (int i = 0; i < p->island->ncontact; i++) p->island->contact[i].branch = AB_ECP_AS_IT_IS;
+  return ab_ecp_together(p->island, true) && ab_ecp_take_in_overlapping(p->island) == 0;
+}
+
+// The length of the next attempt where one of the length ds left the piece: by the secant through
+// the last two.
+typedef struct Attempt {
+  int who;
+  double ds, beyond;
+} Attempt;
+
+static double shorter(const Attempt* last, const Attempt* now) {
+  if (now->who < 0 || now->who != last->who || !(last->beyond > now->beyond)) return 0.5 * now->ds;
+  double slope = (last->ds - now->ds) / (last->beyond - now->beyond);
+  return fmin(0.9 * now->ds, fmax(now->ds - slope * now->beyond, 0.05 * now->ds));
+}
+
+static bool begin(Path* p) {
+  double last[N] = {0};
+  set_time(p, 0);
+  if (!load(p)) return false;
+  last[p->s->n] = 1;
+  return find_tangent(p, last, p->tangent);
+}
+
+static void go_back(Path* p, int level, double t) {
+  ab_ecp_restore(p->island, level);
+  set_time(p, t);
+  load(p);
+}
+
+// Between z and the present state the path passes t = 1. True if the step is solved there, else the
+// state is left as it was.
+static bool ends(Path* p, const double* z) {
+  double y[N];
+  read_state(p, y);
+  ab_ecp_save(p->island, AB_ECP_STAGE);
+  if (arrive(p, z, y)) return true;
+  go_back(p, AB_ECP_STAGE, y[p->s->n]);
+  return false;
+}
+
+static bool turn_tangent(Path* p) {
+  double old[N];
+  memcpy(old, p->tangent, sizeof old);
+  return find_tangent(p, old, p->tangent);
+}
+
+static bool follow(Path* p) {
+  const double longest = 0.3, shortest = 1e-9, close = 1e-4;
+  double z[N], ds = 0.05;
+  Attempt last = {.who = NOT_FOUND};
+  if (!begin(p)) return false;
+  while (!ab_ecp_exhausted(p->island)) {
+    double t = p->t;
+    if (t < -1 || t > 3) return false;  // it came from nowhere else and does not come back
+    read_state(p, z);
+    ab_ecp_save(p->island, AB_ECP_SAVED);
+    Attempt now = {.who = advance(p, z, ds), .ds = ds, .beyond = p->beyond};
+    bool passed = now.who == NONE_LEAVES && (p->t - 1) * (t - 1) <= 0;
+    if (passed && ends(p, z)) return true;
+    if (passed && ds > close) {  // a shorter step meets the end more closely
+      go_back(p, AB_ECP_SAVED, t);
+      ds *= 0.3;
+      continue;
+    }
+    if (now.who == NONE_LEAVES) {
+      if (!turn_tangent(p)) return false;
+      ds = fmin(longest, 2 * ds);
+      last.who = NOT_FOUND;
+      continue;
+    }
+    go_back(p, AB_ECP_SAVED, t);
+    ds = shorter(&last, &now);
+    last = now;
+    if (ds > shortest) continue;
+    if (now.who == NOT_FOUND || !cross(p, now.who)) return false;
+    ds = 1e-2;
+    last.who = NOT_FOUND;
+  }
+  return false;
+}
+
+bool ab_ecp_follow_path(abEcpIsland* island) {
+  if (6 * island->nbody > AB_ECP_DENSE) return false;
+  Path p = {.island = island, .s = &island->system};
+  ab_ecp_all_bodies(island);
+  for (int i = 0; i < island->nbody; i++) {
+    const abEcpBody* b = &island->body[i];
+    p.unit = fmax(p.unit, v3_norm(b->v0) + v3_norm(b->w0) + v3_norm(b->f) / b->m);
+  }
+  static const double apart[] = {0.3, 1, 0.1};
+  bool found = false;
+  for (int i = 0; i < 3 && !found; i++)
+    found = ab_ecp_part(island, 2 * p.unit, apart[i] * p.unit, p.push) && follow(&p);
+  for (int i = 0; i < island->ncontact; i++) island->contact[i].branch = AB_ECP_AS_IT_IS;
+  for (int i = 0; i < island->nbody; i++)
+    island->body[i].f_ext = island->body[i].tau_ext = v3_zero();
+  return found;
+}
