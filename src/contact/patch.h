@@ -23,6 +23,10 @@ enum {
   AB_PATCH_NPARAM
 };
 
+// Changes of load, stiffness and profile by less than this share are left until they have added up
+// to it: a tenth of the tolerance.
+#define AB_PATCH_SAME 1e-6
+
 // A patch slides when more than half of its load moves faster than this many times slip_speed: well
 // above what the bristle's own motion reaches under a load that is slowly raised.
 #define AB_PATCH_SLIDING 4.0
@@ -102,6 +106,13 @@ typedef struct abPatchSide {
   const double* J;  // body's Jacobian (6 x n), NULL for a free body
 } abPatchSide;
 
+// The law's last answer, see patch_near.c.
+typedef struct abPatchNear {
+  bool known;
+  double e[6], f[6], G[12];  // question, answer, minus its derivative
+  double reach2, radius2;    // how far it holds; of the patch; squared
+} abPatchNear;
+
 typedef struct abPatchContact {
   int pair;
   int place;  // where it is kept, see patch_cache.c; 0: nowhere
@@ -114,6 +125,8 @@ typedef struct abPatchContact {
   double plain[2][3];  // without it they would be these
   double* part_room;   // for ab_patch_part_area
   bool slipping;
+  bool kept;  // from the last step, followed
+  abPatchNear near;
   int newton_wait;    // see solve_one in patch.c
   int age;            // steps since the pair came near, up to AB_PATCH_NEW
   double state[6];    // the twist at which the law gave the impulse, at first that of the last step
@@ -194,6 +207,9 @@ void ab_patch_expand_G(const double G[12], double full[36]);
 // Share of the load whose slip speed exceeds `speed`.
 double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed);
 
+// --- patch_near.c
+bool ab_patch_near(abPatchContact* c);  // sets c->answer at c->V, if that is near
+void ab_patch_ask_near(abPatchContact* c);  // asks the law itself, and remembers
 // --- patch_setup.c
 // After target[][] was set; room for 4 (ncorner + 2) numbers.
 void ab_patch_part_area(abPatchLaw* law, double* room);

@@ -202,6 +202,7 @@ void ab_patch_update_load(abPatchContact* c, const double f[6], double blend) {
   abPatchLaw* law = &c->law;
   if (!(law->mu > 0)) return;
   double load = fmax(0, law->load + blend * (f[2] - law->load));
+  c->near.known = false;
   ab_patch_set_load(law, load);
   ab_patch_choose_rule(law, c->V);
   bool moves =
@@ -215,6 +216,13 @@ void ab_patch_update_load(abPatchContact* c, const double f[6], double blend) {
   ab_patch_set_load(law, law->load);
 }
 
+// Perhaps so fast that it slides; where patch_near.c knows the patch's size.
+static bool moves_far(const abPatchContact* c) {
+  const double* V = c->V;
+  double s = c->law.slip_speed;
+  return c->slipping || V[0] * V[0] + V[1] * V[1] + c->near.radius2 * V[5] * V[5] > s * s;
+}
+
 // In a large island the bound is that of the step before, and friction and pressure may push each
 // other to and fro from step to step. Where the load hardly changes, half of the old one stays;
 // where it changes by a third or more, nothing.
@@ -223,6 +231,7 @@ void ab_patch_update_loads(abPatchIsland* island) {
     abPatchContact* c = island->contact[i];
     double now = c->impulse[2], change = fabs(now - c->law.load);
     double blend = 3 * change < now ? 0.5 + 1.5 * change / now : 1;
+    if (c->near.known && change <= AB_PATCH_SAME * now && !moves_far(c)) continue;
     ab_patch_update_load(c, c->impulse, blend);
   }
 }

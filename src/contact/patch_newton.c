@@ -317,10 +317,14 @@ static void evaluate(abPatchIsland* island) {
 static void answer_chunk(void* context, int chunk, int worker) {
   (void)worker;
   const abPatchIsland* island = context;
+  bool large = island->ncontact > AB_PATCH_LARGE;
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
   for (int i = first; i < last && i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
+    if (!large || !c->kept)
+      ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
+    else if (!ab_patch_near(c))
+      ab_patch_ask_near(c);
   }
 }
 

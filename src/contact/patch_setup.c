@@ -361,6 +361,7 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   const abPair* pair = &problem->pair[index];
   const abPatch* patch = &pair->patch;
   abPatchMemory* memory = pair->memory;
+  c->kept = c->near.known = false;
   set_sides(system, index, c);
   c->axis[0] = patch->t1, c->axis[1] = patch->t2, c->axis[2] = patch->normal;
   set_area(pair, &c->law, store);
@@ -400,21 +401,16 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
 // --- a contact that is kept
 // ---------------------------------------------------------------------------------------------
 
-// Changes of load and profile by less than this share are left until they have added up to it: far
-// below the tolerance.
-#define SAME 1e-8
-
 static bool same_profile(const abPatchLaw* law, const double now[2][3]) {
-  double most = 0, change = 0;
-  for (int i = 0; i < law->ncorner; i++)
-    for (int k = 0; k < 2; k++) {
-      const double* p = law->profile[k];
-      double before = p[0] + p[1] * law->x[i] + p[2] * law->y[i];
-      double after = now[k][0] + now[k][1] * law->x[i] + now[k][2] * law->y[i];
-      most = fmax(most, fabs(before));
-      change = fmax(change, fabs(after - before));
-    }
-  return change <= SAME * most;
+  const double* m = law->moments.m;
+  double r2 = (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1], most = 0, change = 0;
+  for (int k = 0; k < 2; k++) {
+    const double* p = law->profile[k];
+    double d[3] = {now[k][0] - p[0], now[k][1] - p[1], now[k][2] - p[2]};
+    most += p[0] * p[0] + r2 * (p[1] * p[1] + p[2] * p[2]);
+    change += d[0] * d[0] + r2 * (d[1] * d[1] + d[2] * d[2]);
+  }
+  return change <= AB_PATCH_SAME * AB_PATCH_SAME * most;
 }
 
 // The contact of the last step, of a pair whose patch has since only followed its bodies: axes,
@@ -425,6 +421,8 @@ static void follow_contact(const abPatchSystem* system, int index, abPatchContac
   const abPatchMemory* memory = pair->memory;
   abPatchLaw* law = &c->law;
   double load = law->mu > 0 ? law->load : memory->load;
+  double weight = law->weight, mu = law->mu;
+  c->kept = true;
   set_sides(system, index, c);
   set_targets(system, pair, c, memory->thickness);
   set_stiffness(system, c, load);
@@ -439,9 +437,13 @@ static void follow_contact(const abPatchSystem* system, int index, abPatchContac
     law->was_fine = law->use_fine;
     law->use_fine = false;
     ab_patch_profile_ready(law);
+    c->near.known = false;
   }
   ab_patch_set_load(law, load);
+  bool fine = law->use_fine;
   ab_patch_choose_rule(law, c->V);
+  if (law->use_fine != fine || law->weight != weight || law->mu != mu || c->rebounds)
+    c->near.known = false;
 }
 
 // --- the system
