@@ -1,3 +1,5 @@
+// How two bodies lie to each other, and whether the boxes about them are apart.
+//
 // Separating axes of two boxes, as Gottschalk, Lin & Manocha (1996) list them: the three face
 // normals of each and the nine products of their edges. With d from the middle of A to that of B in
 // the axes of A, half lengths a and b, and R the axes of B in those of A, the gap is
@@ -7,10 +9,9 @@
 //                                                 - (b_m |R_in| + b_n |R_im|)
 // with i, l, k and j, n, m in turn. The last is as long as the product, which is shorter than 1: a
 // gap that exceeds the margin before division by that length does so all the more after it.
-#include "collide/apart.h"
-
 #include <float.h>
 
+#include "collide/overlap_work.h"
 #include "collide/quad.h"
 #include "math/rotation.h"
 
@@ -66,38 +67,77 @@ static inline bool find_gaps(const abSkin* a, const abSkin* b, const abMat3* R, 
   return most.xy[0] > far || most.xy[1] > far || most.zw[0] > far;
 }
 
-AB_WIDE bool ab_boxes_apart(const abSkin* a, const abSkin* b, const abMat3* R, abVec3 p,
-                            double margin) {
-  Gaps g;
-  return find_gaps(a, b, R, p, margin, &g);
-}
-
-AB_WIDE bool ab_boxes_meet(const abSkin* a, const abSkin* b, const abMat3* R, abVec3 p,
-                           double margin, abMeeting* m) {
-  Gaps g;
-  m->face = -1;
-  m->edges = false;
-  if (find_gaps(a, b, R, p, margin, &g)) return true;
-  double face[6] = {g.a[0], g.a[1], g.a[2], g.b.xy[0], g.b.xy[1], g.b.zw[0]}, most = face[0];
+// The axes of least overlap.
+static void find_meeting(const Gaps* g, abMeeting* m) {
+  double face[6] = {g->a[0], g->a[1], g->a[2], g->b.xy[0], g->b.xy[1], g->b.zw[0]}, most = face[0];
   int best = 0;
   for (int i = 1; i < 6; i++)
     if (face[i] > most) most = face[i], best = i;
-  if (!(most < 0)) return false;
+  if (!(most < 0)) return;
   m->face = best;
   // squares of depths in units of the products' lengths; those of parallel edges say nothing
   double least = EDGES * most * most;
   for (int i = 0; i < 3; i++) {
-    abQuad deep = quad_mul(g.edge[i], g.edge[i]), limit = quad_scale(least, g.square[i]);
-    double over[3] = {deep.xy[0] - limit.xy[0], deep.xy[1] - limit.xy[1], deep.zw[0] - limit.zw[0]};
+    abQuad e = g->edge[i], s = g->square[i];
+    double gap[3] = {e.xy[0], e.xy[1], e.zw[0]}, square[3] = {s.xy[0], s.xy[1], s.zw[0]};
     for (int j = 0; j < 3; j++) {
-      if (!(over[j] < 0)) continue;
-      abQuad e = g.edge[i], s = g.square[i];
-      double gap = j == 0 ? e.xy[0] : j == 1 ? e.xy[1] : e.zw[0];
-      double square = j == 0 ? s.xy[0] : j == 1 ? s.xy[1] : s.zw[0];
-      if (!(square > PARALLEL) || gap * gap >= least * square) continue;
-      least = gap * gap / square;
+      if (!(gap[j] * gap[j] < least * square[j] && square[j] > PARALLEL)) continue;
+      least = gap[j] * gap[j] / square[j];
       m->edges = true, m->edge[0] = i, m->edge[1] = j;
     }
   }
+}
+
+// A product of unit quaternions at unit length again: where it has lost only rounding, one step of
+// Newton's method is as good as a root.
+static inline abQuat same_length(abQuat q) {
+  double over = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1;
+  if (!(fabs(over) < 1e-8)) return quat_unit(q);
+  double s = 1 - 0.5 * over;
+  return (abQuat){s * q.w, s * q.x, s * q.y, s * q.z};
+}
+
+// Pose of L in the frame of S moved to its centroid. The quaternion of the relative turn is the
+// identity exactly where the two are equal, which products of matrices would miss: aligned stacks
+// stay aligned.
+static inline abPose relative_pose(const abSide* S, const abSide* L) {
+  abQuat inverse = quat_conj(S->pose.q);
+  abVec3 p = quat_rotate(inverse, v3_sub(L->pose.p, S->pose.p));
+  return (abPose){v3_sub(p, S->poly->centroid), same_length(quat_mul(inverse, L->pose.q))};
+}
+
+static bool finite_pose(const abPose* a) {
+  return isfinite(a->p.x + a->p.y + a->p.z + a->q.w + a->q.x + a->q.y + a->q.z);
+}
+
+// No shorter than v, and no root.
+static inline double spread(abVec3 v) { return fabs(v.x) + fabs(v.y) + fabs(v.z); }
+
+abStatus ab_overlap_begin(abOverlapWork* w, const abPolyhedron* A, abPose pose_a,
+                          const abPolyhedron* B, abPose pose_b) {
+  if (!A && !B) return AB_ERROR_ARGUMENT;
+  if (!finite_pose(&pose_a) || !finite_pose(&pose_b)) return AB_ERROR_NUMERIC;
+  // cut the smaller body: its coordinates round least
+  bool b_smaller = !A || (B && B->radius < A->radius);
+  abSide *a = b_smaller ? &w->L : &w->S, *b = b_smaller ? &w->S : &w->L;
+  *a = (abSide){A, pose_a, AB_OWNER_A}, *b = (abSide){B, pose_b, AB_OWNER_B};
+  w->size = ab_polyhedron_skin(w->S.poly)->size;
+  // positions in the world are rounded at their distance from its origin
+  double far_a = spread(pose_a.p), far_b = spread(pose_b.p);
+  w->flush = DBL_EPSILON * 2 * (far_a > far_b ? far_a : far_b);
+  return isfinite(w->size) ? AB_OK : AB_ERROR_NUMERIC;
+}
+
+AB_WIDE AB_FLATTEN bool ab_overlap_apart(abOverlapWork* w, double margin) {
+  w->rel = relative_pose(&w->S, &w->L);
+  w->R = quat_matrix(w->rel.q);
+  w->meeting.face = -1;
+  w->meeting.edges = false;
+  if (!w->L.poly) return false;
+  Gaps g;
+  const abSkin *s = ab_polyhedron_skin(w->S.poly), *l = ab_polyhedron_skin(w->L.poly);
+  abVec3 p = v3_add(w->rel.p, w->S.poly->centroid);
+  if (find_gaps(s, l, &w->R, p, margin, &g)) return true;
+  if (s->brick && l->brick) find_meeting(&g, &w->meeting);
   return false;
 }

@@ -28,7 +28,7 @@
 
 #include <float.h>
 
-#include "collide/apart.h"
+#include "collide/quad.h"
 #include "math/rotation.h"
 
 // Vertices nearer to a plane than this many times the rounding are left to the general method.
@@ -45,13 +45,12 @@ static void look(const abOverlapWork* w, abBrickView* v) {
   v->a[0] = s->half.x, v->a[1] = s->half.y, v->a[2] = s->half.z;
   v->b[0] = l->half.x, v->b[1] = l->half.y, v->b[2] = l->half.z;
   v->p[0] = p.x, v->p[1] = p.y, v->p[2] = p.z;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) v->M[i][j] = w->R.m[i][j];
+  v->M = w->R.m[0], v->row = 3, v->column = 1;
   v->size = s->size;
   v->noise = DBL_EPSILON * (2 * s->size + l->size + fabs(p.x) + fabs(p.y) + fabs(p.z));
   v->doubt = DOUBT * v->noise + 2 * w->flush;
-  v->X = (abPose){pose_apply(w->S.pose, s->middle), w->S.pose.q};
-  v->Y = (abPose){pose_apply(w->L.pose, l->middle), w->L.pose.q};
+  v->X = w->S.pose, v->Y = w->L.pose;
+  v->mx = s->middle, v->my = l->middle;
   v->y_is_a = w->L.owner == AB_OWNER_A;
 }
 
@@ -59,134 +58,162 @@ static void look(const abOverlapWork* w, abBrickView* v) {
 static void turn_round(const abBrickView* v, abBrickView* out) {
   for (int i = 0; i < 3; i++) {
     out->a[i] = v->b[i], out->b[i] = v->a[i];
-    for (int j = 0; j < 3; j++) out->M[i][j] = v->M[j][i];
-    out->p[i] = -(v->M[0][i] * v->p[0] + v->M[1][i] * v->p[1] + v->M[2][i] * v->p[2]);
+    out->p[i] =
+        -(ab_view(v, 0, i) * v->p[0] + ab_view(v, 1, i) * v->p[1] + ab_view(v, 2, i) * v->p[2]);
   }
+  out->M = v->M, out->row = v->column, out->column = v->row;
   out->noise = v->noise, out->doubt = v->doubt, out->size = v->size;
   out->X = v->Y, out->Y = v->X;
+  out->mx = v->my, out->my = v->mx;
   out->y_is_a = !v->y_is_a;
 }
 
 // An overlap with four corners: what is needed of it.
 typedef struct Tip {
   double volume, depth;
-  abVec3 center;    // in the world
-  abVec3 normal;    // in the world, from B to A
-  int n;            // corners of the outline, from the center
-  abVec3 point[4];  // in the axes of X
-  abQuat q;         // of X
+  abVec3 center, normal;  // in the world, the normal from B to A
+  abVec3 axis[3];         // in the world: those of X, of which the rest is along
+  bool is_corner;
+  abVec3 edge;       // a corner's edges, along the three axes
+  double ex;         // half of the part of X's edge, along the first axis,
+  abVec3 ey, apart;  // of Y's edge, and of the way from the middle of this to that
 } Tip;
+
+// x in the world, given along axes.
+static inline abVec3 combine(const abVec3 axis[3], abVec3 x) {
+  return v3_axpy(x.x, axis[0], v3_axpy(x.y, axis[1], v3_scale(x.z, axis[2])));
+}
+
+static inline int after(int i) { return i < 2 ? i + 1 : 0; }
 
 // The corner of X behind the face of Y across axis j.
 static bool find_corner(const abBrickView* v, int j, Tip* tip) {
-  double m[3] = {v->M[0][j], v->M[1][j], v->M[2][j]};
-  double toward = m[0] * v->p[0] + m[1] * v->p[1] + m[2] * v->p[2];
-  double reach = v->a[0] * fabs(m[0]) + v->a[1] * fabs(m[1]) + v->a[2] * fabs(m[2]);
-  double depth = v->b[j] + reach - fabs(toward), out = toward > 0 ? -1 : 1;
-  if (!(depth > v->doubt && depth < 2 * v->b[j] - v->doubt)) return false;
-  double corner[3], edge[3], x[3];
-  for (int i = 0; i < 3; i++) {
-    double slope = out * m[i], length = depth / fabs(slope);
-    if (!(length < 2 * v->a[i] - v->doubt)) return false;
-    corner[i] = slope > 0 ? -v->a[i] : v->a[i];
-    edge[i] = slope > 0 ? length : -length;
-    x[i] = corner[i] - v->p[i];
-  }
-  for (int k = 0; k < 3; k++) {  // inside of the other planes of Y
-    if (k == j) continue;
-    double y = x[0] * v->M[0][k] + x[1] * v->M[1][k] + x[2] * v->M[2][k];
-    double limit = v->b[k] - v->doubt;
-    if (!(fabs(y) < limit && fabs(y + edge[0] * v->M[0][k]) < limit &&
-          fabs(y + edge[1] * v->M[1][k]) < limit && fabs(y + edge[2] * v->M[2][k]) < limit))
-      return false;
-  }
-  tip->volume = fabs(edge[0] * edge[1] * edge[2]) * (1.0 / 6);
+  int k = after(j), l = after(k);
+  abVec3 m = v3(ab_view(v, 0, j), ab_view(v, 1, j), ab_view(v, 2, j));
+  abVec3 a = v3(v->a[0], v->a[1], v->a[2]), p = v3(v->p[0], v->p[1], v->p[2]);
+  double toward = v3_dot(m, p), doubt = v->doubt, out = toward > 0 ? -1 : 1;
+  double depth = v->b[j] + ab_extent(a, m) - fabs(toward);
+  if (!(depth > doubt && depth < 2 * v->b[j] - doubt)) return false;
+  double way = out * depth;
+  abVec3 e = v3(way / m.x, way / m.y, way / m.z);
+  if (!(fabs(e.x) < 2 * a.x - doubt && fabs(e.y) < 2 * a.y - doubt && fabs(e.z) < 2 * a.z - doubt))
+    return false;
+  abVec3 c = v3(copysign(a.x, -e.x), copysign(a.y, -e.y), copysign(a.z, -e.z)), r = v3_sub(c, p);
+  // inside of the other planes of Y
+  abVec3 n = v3(ab_view(v, 0, k), ab_view(v, 1, k), ab_view(v, 2, k)), en = v3_mul(e, n);
+  double y = v3_dot(r, n), limit = v->b[k] - doubt;
+  if (!(fabs(y) < limit && fabs(y + en.x) < limit && fabs(y + en.y) < limit &&
+        fabs(y + en.z) < limit))
+    return false;
+  n = v3(ab_view(v, 0, l), ab_view(v, 1, l), ab_view(v, 2, l)), en = v3_mul(e, n);
+  y = v3_dot(r, n), limit = v->b[l] - doubt;
+  if (!(fabs(y) < limit && fabs(y + en.x) < limit && fabs(y + en.y) < limit &&
+        fabs(y + en.z) < limit))
+    return false;
+  abMat3 X = quat_matrix(v->X.q), Y = quat_matrix(v->Y.q);
+  tip->volume = fabs(e.x * e.y * e.z) * (1.0 / 6);
   tip->depth = depth;
-  tip->n = 3;
-  tip->q = v->X.q;
-  abVec3 quarter = v3(0.25 * edge[0], 0.25 * edge[1], 0.25 * edge[2]);
-  tip->point[0] = v3(edge[0] - quarter.x, -quarter.y, -quarter.z);
-  tip->point[1] = v3(-quarter.x, edge[1] - quarter.y, -quarter.z);
-  tip->point[2] = v3(-quarter.x, -quarter.y, edge[2] - quarter.z);
-  tip->center = pose_apply(v->X, v3_add(v3(corner[0], corner[1], corner[2]), quarter));
-  double s = v->y_is_a ? -out : out;
-  tip->normal = quat_rotate(v->Y.q, v3(j == 0 ? s : 0, j == 1 ? s : 0, j == 2 ? s : 0));
+  tip->is_corner = true;
+  tip->edge = e;
+  for (int i = 0; i < 3; i++) tip->axis[i] = m3_col(&X, i);
+  tip->center = v3_add(v->X.p, combine(tip->axis, v3_add(v->mx, v3_axpy(0.25, e, c))));
+  tip->normal = v3_scale(v->y_is_a ? -out : out, m3_col(&Y, j));
   return true;
 }
 
-// A line along an axis of a brick, seen from the other: where it passes the planes of the two faces
-// that meet in an edge, and how it lies there.
-typedef struct Line {
-  double at[3], way[3];  // a point and the direction
-  double t[2];           // where it meets the two planes
-} Line;
+// Two edges along the first axis of X and of Y: a0, a1, a2 and b0, b1, b2 half lengths, p the
+// middle of Y, M its axes. Of a part of the edge of X, from t1 to t2 before the middle of X's edge,
+// of that of Y likewise from s1 to s2.
+typedef struct Crossing {
+  double a0, a1, a2, b0, b1, b2, doubt;
+  abVec3 p, M0, M1, M2;  // M0: of Y's first axis along those of X
+  double n1, n2;         // N along the second and third axis of X
+  abVec3 x, y;           // a point of each edge, in the axes of X
+  double t1, t2, s1, s2, g;
+} Crossing;
 
-// The edge of a brick with half lengths h lies along axis e at `edge` (of which the e-th is not
-// used). Does the line have its part between the two planes inside of the brick?
-static bool meets_edge(const double h[3], int e, const double edge[3], double doubt, Line* line) {
-  int m = e < 2 ? e + 1 : 0, n = m < 2 ? m + 1 : 0;
-  double tm = (edge[m] - line->at[m]) / line->way[m], tn = (edge[n] - line->at[n]) / line->way[n];
-  line->t[0] = tm, line->t[1] = tn;
-  double limit = h[e] - doubt;
-  return fabs(line->at[n] + tm * line->way[n]) < h[n] - doubt &&
-         fabs(line->at[m] + tn * line->way[m]) < h[m] - doubt &&
-         fabs(line->at[e] + tm * line->way[e]) < limit &&
-         fabs(line->at[e] + tn * line->way[e]) < limit;
+static void set_crossing(const abBrickView* v, int i, int j, Crossing* c) {
+  int l = after(i), k = after(l), m = after(j), n = after(m);
+  c->a0 = v->a[i], c->a1 = v->a[l], c->a2 = v->a[k];
+  c->b0 = v->b[j], c->b1 = v->b[m], c->b2 = v->b[n];
+  c->doubt = v->doubt;
+  c->p = v3(v->p[i], v->p[l], v->p[k]);
+  c->M0 = v3(ab_view(v, i, j), ab_view(v, l, j), ab_view(v, k, j));
+  c->M1 = v3(ab_view(v, i, m), ab_view(v, l, m), ab_view(v, k, m));
+  c->M2 = v3(ab_view(v, i, n), ab_view(v, l, n), ab_view(v, k, n));
+}
+
+// Do they cross, each with its part inside of the other brick?
+static bool cross_edges(Crossing* c) {
+  double doubt = c->doubt, out = c->M0.y * c->p.z > c->M0.z * c->p.y ? 1 : -1;
+  double n1 = c->n1 = -out * c->M0.z, n2 = c->n2 = out * c->M0.y;
+  c->x = v3(0, copysign(c->a1, n1), copysign(c->a2, n2));
+  double y1 = copysign(c->b1, -(n1 * c->M1.y + n2 * c->M1.z)),
+         y2 = copysign(c->b2, -(n1 * c->M2.y + n2 * c->M2.z));
+  c->y = v3_axpy(y1, c->M1, v3_axpy(y2, c->M2, c->p));
+  c->g = n1 * (c->x.y - c->y.y) + n2 * (c->x.z - c->y.z);
+  if (!(c->g > doubt)) return false;
+  // the edge of X in the axes of Y, and that of Y in those of X
+  abVec3 r = v3_sub(c->x, c->p);
+  double r0 = v3_dot(r, c->M0), r1 = v3_dot(r, c->M1), r2 = v3_dot(r, c->M2);
+  double t1 = c->t1 = (y1 - r1) / c->M1.x, t2 = c->t2 = (y2 - r2) / c->M2.x;
+  double s1 = c->s1 = (c->x.y - c->y.y) / c->M0.y, s2 = c->s2 = (c->x.z - c->y.z) / c->M0.z;
+  double a0 = c->a0 - doubt, b0 = c->b0 - doubt;
+  return fabs(t1) < a0 && fabs(t2) < a0 && fabs(s1) < b0 && fabs(s2) < b0 &&
+         fabs(r0 + t1 * c->M0.x) < b0 && fabs(r0 + t2 * c->M0.x) < b0 &&
+         fabs(r2 + t1 * c->M2.x) < c->b2 - doubt && fabs(r1 + t2 * c->M1.x) < c->b1 - doubt &&
+         fabs(c->y.x + s1 * c->M0.x) < a0 && fabs(c->y.x + s2 * c->M0.x) < a0 &&
+         fabs(c->y.z + s1 * c->M0.z) < c->a2 - doubt && fabs(c->y.y + s2 * c->M0.y) < c->a1 - doubt;
 }
 
 // The edges along axis i of X and axis j of Y.
 static bool find_edges(const abBrickView* v, int i, int j, Tip* tip) {
-  int l = i < 2 ? i + 1 : 0, k = l < 2 ? l + 1 : 0, m = j < 2 ? j + 1 : 0, n = m < 2 ? m + 1 : 0;
-  double N[3];  // in the axes of X
-  N[i] = 0, N[l] = -v->M[k][j], N[k] = v->M[l][j];
-  double side = N[l] * v->p[l] + N[k] * v->p[k] > 0 ? 1 : -1;
-  N[l] *= side, N[k] *= side;
-  // the lines: X's edge from the axes of Y, and the other way round
-  double x0[3], y0[3];
-  x0[i] = 0, x0[l] = N[l] > 0 ? v->a[l] : -v->a[l], x0[k] = N[k] > 0 ? v->a[k] : -v->a[k];
-  y0[j] = 0;
-  y0[m] = N[l] * v->M[l][m] + N[k] * v->M[k][m] > 0 ? -v->b[m] : v->b[m];
-  y0[n] = N[l] * v->M[l][n] + N[k] * v->M[k][n] > 0 ? -v->b[n] : v->b[n];
-  Line of_x, of_y;
-  double x[3] = {x0[0] - v->p[0], x0[1] - v->p[1], x0[2] - v->p[2]};
-  for (int r = 0; r < 3; r++) {
-    of_x.at[r] = x[0] * v->M[0][r] + x[1] * v->M[1][r] + x[2] * v->M[2][r];
-    of_x.way[r] = v->M[i][r];
-    of_y.at[r] = v->p[r] + v->M[r][m] * y0[m] + v->M[r][n] * y0[n];
-    of_y.way[r] = v->M[r][j];
-  }
-  double g = N[l] * (x0[l] - of_y.at[l]) + N[k] * (x0[k] - of_y.at[k]);
-  if (!(g > v->doubt) || !meets_edge(v->b, j, y0, v->doubt, &of_x) ||
-      !meets_edge(v->a, i, x0, v->doubt, &of_y))
-    return false;
-  double limit_x = v->a[i] - v->doubt, limit_y = v->b[j] - v->doubt;
-  if (!(fabs(of_x.t[0]) < limit_x && fabs(of_x.t[1]) < limit_x && fabs(of_y.t[0]) < limit_y &&
-        fabs(of_y.t[1]) < limit_y))
-    return false;
-  double length_x = g / fabs(of_x.way[m] * of_x.way[n]),
-         length_y = g / fabs(of_y.way[l] * of_y.way[k]);
-  tip->volume = g * length_x * length_y * (1.0 / 6);
-  double square = N[l] * N[l] + N[k] * N[k], per = 1 / sqrt(square);
-  tip->depth = g * per;
-  tip->n = 4;
-  tip->q = v->X.q;
-  // from the middle of both parts
-  abVec3 way = v3(of_y.way[0], of_y.way[1], of_y.way[2]);
-  double tx = 0.5 * (of_x.t[0] + of_x.t[1]), ty = 0.5 * (of_y.t[0] + of_y.t[1]);
-  x0[i] = tx;
-  abVec3 on_x = v3(x0[0], x0[1], x0[2]),
-         on_y = v3_axpy(ty, way, v3(of_y.at[0], of_y.at[1], of_y.at[2]));
-  abVec3 half = v3_scale(0.5, v3_sub(on_x, on_y)), c = v3_sub(on_x, half);
-  double hx = 0.5 * length_x, hy = 0.5 * length_y;
-  abVec3 along = v3(i == 0 ? hx : 0, i == 1 ? hx : 0, i == 2 ? hx : 0);
-  tip->point[0] = v3_sub(half, along);
-  tip->point[1] = v3_axpy(-hy, way, v3_neg(half));
-  tip->point[2] = v3_add(half, along);
-  tip->point[3] = v3_axpy(hy, way, v3_neg(half));
-  tip->center = pose_apply(v->X, c);
+  Crossing c;
+  set_crossing(v, i, j, &c);
+  if (!cross_edges(&c)) return false;
+  abMat3 X = quat_matrix(v->X.q);
+  abVec3 e0 = m3_col(&X, 0), e1 = m3_col(&X, 1), e2 = m3_col(&X, 2);
+  tip->axis[0] = i == 0 ? e0 : i == 1 ? e1 : e2;
+  tip->axis[1] = i == 0 ? e1 : i == 1 ? e2 : e0;
+  tip->axis[2] = i == 0 ? e2 : i == 1 ? e0 : e1;
+  double per = 1 / sqrt(c.n1 * c.n1 + c.n2 * c.n2);
+  double lx = c.g / fabs(c.M1.x * c.M2.x), ly = c.g / fabs(c.M0.y * c.M0.z);
+  tip->volume = c.g * lx * ly * (1.0 / 6);
+  tip->depth = c.g * per;
+  tip->is_corner = false;
+  // the middles of both parts
+  abVec3 on_x = v3(0.5 * (c.t1 + c.t2), c.x.y, c.x.z),
+         on_y = v3_axpy(0.5 * (c.s1 + c.s2), c.M0, c.y);
+  abVec3 middle = v3_scale(0.5, v3_add(on_x, on_y));
+  tip->apart = v3_sub(on_x, middle);
+  tip->ex = 0.5 * lx;
+  tip->ey = v3_scale(0.5 * ly, c.M0);
+  tip->center = v3_add(v3_add(v->X.p, m3_apply(&X, v->mx)), combine(tip->axis, middle));
   double s = v->y_is_a ? per : -per;
-  tip->normal = quat_rotate(v->X.q, v3_scale(s, v3(N[0], N[1], N[2])));
+  tip->normal = v3_axpy(s * c.n1, tip->axis[1], v3_scale(s * c.n2, tip->axis[2]));
   return true;
+}
+
+// The outline from the center, with the tangents along the axes of the tip.
+static void outline(const Tip* tip, abVec3 t1, abVec3 t2, abVec2* loop) {
+  if (tip->is_corner) {
+    abVec3 x = v3_mul(t1, tip->edge), y = v3_mul(t2, tip->edge);
+    double cx = 0.25 * (x.x + x.y + x.z), cy = 0.25 * (y.x + y.y + y.z);
+    loop[0] = v2(x.x - cx, y.x - cy);
+    loop[1] = v2(x.y - cx, y.y - cy);
+    loop[2] = v2(x.z - cx, y.z - cy);
+  } else {
+    abVec2 apart = v2(v3_dot(t1, tip->apart), v3_dot(t2, tip->apart)), other = v2_scale(-1, apart);
+    abVec2 ex = v2(t1.x * tip->ex, t2.x * tip->ex),
+           ey = v2(v3_dot(t1, tip->ey), v3_dot(t2, tip->ey));
+    loop[0] = v2_sub(apart, ex), loop[1] = v2_sub(other, ey);
+    loop[2] = v2_add(apart, ex), loop[3] = v2_add(other, ey);
+  }
+  if (v2_cross(v2_sub(loop[1], loop[0]), v2_sub(loop[2], loop[0])) < 0) {
+    // the other way round: two corners change places
+    abVec2 swap = loop[0];
+    loop[0] = loop[2], loop[2] = swap;
+  }
 }
 
 static bool tip_patch(const abBrickView* v, const Tip* tip, const abPatchHint* hint,
@@ -195,17 +222,12 @@ static bool tip_patch(const abBrickView* v, const Tip* tip, const abPatchHint* h
   p->center = tip->center;
   p->depth = tip->depth;
   ab_patch_tangents(hint, p);
-  abQuat inverse = quat_conj(tip->q);
-  abVec3 t1 = quat_rotate(inverse, p->t1), t2 = quat_rotate(inverse, p->t2);
-  for (int i = 0; i < tip->n; i++)
-    polygon[i] = v2(v3_dot(t1, tip->point[i]), v3_dot(t2, tip->point[i]));
-  abVec2 first = v2_sub(polygon[1], polygon[0]), second = v2_sub(polygon[2], polygon[0]);
-  if (v2_cross(first, second) < 0) {  // the other way round: two corners change places
-    abVec2 swap = polygon[0];
-    polygon[0] = polygon[2], polygon[2] = swap;
-  }
+  const abVec3* e = tip->axis;
+  abVec3 t1 = v3(v3_dot(e[0], p->t1), v3_dot(e[1], p->t1), v3_dot(e[2], p->t1));
+  abVec3 t2 = v3(v3_dot(e[0], p->t2), v3_dot(e[1], p->t2), v3_dot(e[2], p->t2));
+  outline(tip, t1, t2, polygon);
   p->polygon = polygon;
-  p->nvert = tip->n;
+  p->nvert = tip->is_corner ? 3 : 4;
   return ab_patch_finish(polygon, v->size, v->noise, p);
 }
 
@@ -223,13 +245,13 @@ static bool find_common(const abBrickView* v, const abMeeting* m, Common* c) {
   const abBrickView* of_face = v;  // the face is one of Y
   int j = m->face - 3;
   if (j < 0) turn_round(v, &round), of_face = &round, j += 3;
+  if (find_corner(of_face, j, &c->tip)) return true;
   int w = 0;
   for (int i = 1; i < 3; i++)
-    if (fabs(of_face->M[i][j]) > fabs(of_face->M[w][j])) w = i;
-  if (fabs(of_face->M[w][j]) < UPRIGHT) return find_corner(of_face, j, &c->tip);
-  if (find_corner(of_face, j, &c->tip)) return true;
+    if (fabs(ab_view(of_face, i, j)) > fabs(ab_view(of_face, w, j))) w = i;
   c->is_tip = false;
-  return m->face < 3 ? ab_slab_make(v, j, w, &c->slab) : ab_slab_make(v, w, j, &c->slab);
+  return fabs(ab_view(of_face, w, j)) > UPRIGHT &&
+         (m->face < 3 ? ab_slab_make(v, j, w, &c->slab) : ab_slab_make(v, w, j, &c->slab));
 }
 
 static bool common_patch(const abBrickView* v, const Common* c, const abPatchHint* hint,
@@ -242,8 +264,9 @@ static bool common_patch(const abBrickView* v, const Common* c, const abPatchHin
 }
 
 // See near_patch in collide.c.
-static bool near_patch(abBrickView* v, const abMeeting* meeting, double margin, Common* c,
-                       const abPatchHint* hint, abVec2* polygon, abPatch* p) {
+AB_WIDE AB_FLATTEN static bool near_patch(abBrickView* v, const abMeeting* meeting, double margin,
+                                          Common* c, const abPatchHint* hint, abVec2* polygon,
+                                          abPatch* p) {
   abVec3 n = c->is_tip ? c->tip.normal : c->slab.normal;
   double volume = c->is_tip ? c->tip.volume : c->slab.volume;
   abVec3 nearer = v3_scale(-margin, n), local = quat_rotate(quat_conj(v->X.q), nearer);
@@ -261,8 +284,8 @@ static bool near_patch(abBrickView* v, const abMeeting* meeting, double margin, 
   return true;
 }
 
-bool ab_bricks_patch(const abOverlapWork* w, double margin, const abPatchHint* hint,
-                     abVec2* polygon, abPatch* patch) {
+AB_WIDE AB_FLATTEN bool ab_bricks_patch(const abOverlapWork* w, double margin,
+                                        const abPatchHint* hint, abVec2* polygon, abPatch* patch) {
   const abMeeting* meeting = &w->meeting;
   if (meeting->face < 0) return false;
   abBrickView view;

@@ -16,30 +16,41 @@ bool ab_bricks_patch(const abOverlapWork* work, double margin, const abPatchHint
 // Brick Y seen from brick X, whose axes and middle are those of its frame.
 typedef struct abBrickView {
   double a[3], b[3];  // half lengths of X and of Y
-  double M[3][3];     // M[i][j]: axis j of Y along axis i of X
-  double p[3];        // the middle of Y
-  double noise;       // rounding of a coordinate
-  double doubt;       // what is nearer to a plane than this is left to the general method
-  double size;        // of the smaller brick, as in abOverlap
-  abPose X, Y;        // where the frames are in the world
-  bool y_is_a;        // Y is body A
+  const double* M;    // axes of Y along those of X, see ab_view
+  int row, column;
+  double p[3];    // the middle of Y
+  double noise;   // rounding of a coordinate
+  double doubt;   // what is nearer to a plane than this is left to the general method
+  double size;    // of the smaller brick, as in abOverlap
+  abPose X, Y;    // where the bodies are in the world,
+  abVec3 mx, my;  // and where the bricks' middles are in their frames
+  bool y_is_a;    // Y is body A
 } abBrickView;
 
-// The overlap of two faces that lie on each other, between pillars i: from P_i in the face of X to
-// Q_i in that of Y, see slab.c. One place more for the first pillar again.
+// Axis j of Y along axis i of X.
+static inline double ab_view(const abBrickView* v, int i, int j) {
+  return v->M[i * v->row + j * v->column];
+}
+
+// An edge of a slab: from P = (pu, pv, c) in the face of X to Q in that of Y, see slab.c.
+typedef struct abPillar {
+  double pu, pv, qu, qv, qw;
+  double tp, tq;  // P and Q along the axis of Y by whose sides is being cut
+  int side;       // from here to the next pillar: 0 to 3 of X, 4 to 7 of Y
+} abPillar;
+
+// The overlap of two faces that lie on each other.
 enum { AB_PILLARS = 8 };
 typedef struct abSlab {
   int n;
-  int side[AB_PILLARS + 4];  // from pillar i to the next: 0 to 3 of X, 4 to 7 of Y
-  bool both[4];              // side k of X lies in side k + 4 of Y
-  double pu[AB_PILLARS + 4], pv[AB_PILLARS + 4];
-  double qu[AB_PILLARS + 4], qv[AB_PILLARS + 4], qw[AB_PILLARS + 4];
-  // the axes u, v, w in those of X, the face of X at the height c; in them, the axes of Y and its
+  abPillar pillar[AB_PILLARS];
+  bool both[4];  // side k of X lies in side k + 4 of Y
+  // the axes u, v, w in the world, the face of X at the height c; in them, the axes of Y and its
   // middle, and the normals of the sides
   abVec3 u, v, w, U, V, W, p, out[8];
   double c, hU, hV, hW;
   double volume;
-  abVec3 centroid, normal;  // from pillar 0, in these axes; from B to A in the world
+  abVec3 centroid, normal;  // from P_0, in these axes; from B to A in the world
 } abSlab;
 
 // Face i of X on face j of Y. False: it is no slab.

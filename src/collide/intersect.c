@@ -50,24 +50,6 @@ size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B) {
 
 // --- the planes ---
 
-// A product of unit quaternions at unit length again: where it has lost only rounding, one step of
-// Newton's method is as good as a root.
-static inline abQuat same_length(abQuat q) {
-  double over = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1;
-  if (!(fabs(over) < 1e-8)) return quat_unit(q);
-  double s = 1 - 0.5 * over;
-  return (abQuat){s * q.w, s * q.x, s * q.y, s * q.z};
-}
-
-// Pose of L in the frame of S moved to its centroid. The quaternion of the relative turn is the
-// identity exactly where the two are equal, which products of matrices would miss: aligned stacks
-// stay aligned.
-static abPose relative_pose(const abSide* S, const abSide* L) {
-  abQuat inverse = quat_conj(S->pose.q);
-  abVec3 p = quat_rotate(inverse, v3_sub(L->pose.p, S->pose.p));
-  return (abPose){v3_sub(p, S->poly->centroid), same_length(quat_mul(inverse, L->pose.q))};
-}
-
 // Blade j: normal n, offset d of the face in its body, `shift` = n . rel.p.
 static inline void set_blade(Work* w, int j, abVec3 n, double d, double shift) {
   // every term rounds once or twice at its own size
@@ -255,10 +237,6 @@ static abCut cut(Work* w, int first, abArena* arena) {
 
 // --- all of it ---
 
-static bool finite_pose(abPose a) {
-  return isfinite(a.p.x + a.p.y + a.p.z + a.q.w + a.q.x + a.q.y + a.q.z);
-}
-
 // One by one: the instruction that clears a whole struct is slow to start.
 static inline void clear(abOverlap* o) {
   o->contact = false;
@@ -269,32 +247,6 @@ static inline void clear(abOverlap* o) {
   o->vert = NULL, o->edge = NULL, o->face = NULL;
   o->frame = (abPose){0};
   o->size = o->noise = 0;
-}
-
-abStatus ab_overlap_begin(Work* w, const abPolyhedron* A, abPose pose_a, const abPolyhedron* B,
-                          abPose pose_b) {
-  if (!A && !B) return AB_ERROR_ARGUMENT;
-  if (!finite_pose(pose_a) || !finite_pose(pose_b)) return AB_ERROR_NUMERIC;
-  // cut the smaller body: its coordinates round least
-  bool b_smaller = !A || (B && B->radius < A->radius);
-  abSide a = {A, pose_a, AB_OWNER_A}, b = {B, pose_b, AB_OWNER_B};
-  w->S = b_smaller ? b : a, w->L = b_smaller ? a : b;
-  w->rel = relative_pose(&w->S, &w->L);
-  w->R = quat_matrix(w->rel.q);
-  w->size = ab_polyhedron_skin(w->S.poly)->size;
-  // positions in the world are rounded at their distance from its origin
-  w->flush = DBL_EPSILON * 2 * larger(spread(pose_a.p), spread(pose_b.p));
-  return isfinite(w->size) ? AB_OK : AB_ERROR_NUMERIC;
-}
-
-bool ab_overlap_apart(Work* w, double margin) {
-  const abPolyhedron *S = w->S.poly, *L = w->L.poly;
-  w->meeting.face = -1;
-  if (!L) return false;
-  const abSkin *s = ab_polyhedron_skin(S), *l = ab_polyhedron_skin(L);
-  abVec3 p = v3_add(w->rel.p, S->centroid);
-  return s->brick && l->brick ? ab_boxes_meet(s, l, &w->R, p, margin, &w->meeting)
-                              : ab_boxes_apart(s, l, &w->R, p, margin);
 }
 
 void ab_overlap_shift(Work* w, abVec3 by) {

@@ -25,8 +25,8 @@ typedef struct abOverlapWork {
   abPose rel;   // of L in the frame of S moved to its centroid, and its matrix
   abMat3 R;
   double size, flush;  // of S; the rounding of the bodies' positions in the world
-  abMeeting meeting;   // where they meet, if both are bricks
-  abVec3 axis[3];      // of L, if it is a brick, and their products with rel.p
+  abMeeting meeting;
+  abVec3 axis[3];  // of L, if it is a brick, and their products with rel.p
   double shift[3];
   int nblade;
   abBlade* blade;
@@ -40,8 +40,9 @@ typedef struct abOverlapWork {
   abLittle little;
 } abOverlapWork;
 
-// Step by step what ab_overlap does at once: the relative pose; whether the bounding boxes are
-// further apart than `margin`; the overlap. In between A may be moved by a vector of the world.
+// Step by step what ab_overlap does at once: the two bodies; how they lie to each other, and
+// whether the boxes about them are further apart than `margin`; the overlap. In between A may be
+// moved by a vector of the world.
 abStatus ab_overlap_begin(abOverlapWork* work, const abPolyhedron* A, abPose pose_a,
                           const abPolyhedron* B, abPose pose_b);
 bool ab_overlap_apart(abOverlapWork* work, double margin);

@@ -32,6 +32,7 @@
 
 #include <float.h>
 
+#include "collide/quad.h"
 #include "math/rotation.h"
 
 // Below this fraction of the surface the area vectors cancel to rounding only.
@@ -187,23 +188,62 @@ int ab_hull2(int n, abVec2* p, abVec2* hull) {
   return simplify(m, hull, 16 * DBL_EPSILON * size * size);
 }
 
+// Sums over the sides of a polygon, of which a side from a to b adds c = a x b times
+// 1, a + b, aa + ab + bb = (a + b)^2 - ab, and the mixed one likewise.
+typedef struct Sums {
+  double area, x, y, xx, xy, yy;
+} Sums;
+
+static void set_moments(const Sums* s, abPatch* p) {
+  p->area = s->area / 2, p->mx = s->x * (1.0 / 6), p->my = s->y * (1.0 / 6);
+  p->mxx = s->xx * (1.0 / 12), p->myy = s->yy * (1.0 / 12), p->mxy = s->xy * (1.0 / 24);
+}
+
+// Four sides at once. Where the polygon has fewer, its first corner follows the last: sides from it
+// to itself add nothing.
+static void few_moments(int n, const abVec2* p, Sums* out) {
+  int i1 = n > 1 ? 1 : 0, i2 = n > 2 ? 2 : 0, i3 = n > 3 ? 3 : 0;
+  int i4 = n > 4 ? 4 : 0, i5 = n > 5 ? 5 : 0, i6 = n > 6 ? 6 : 0, i7 = n > 7 ? 7 : 0;
+  abFour x = {p[0].x, p[i1].x, p[i2].x, p[i3].x}, y = {p[0].y, p[i1].y, p[i2].y, p[i3].y};
+  abFour u = {p[i4].x, p[i5].x, p[i6].x, p[i7].x}, v = {p[i4].y, p[i5].y, p[i6].y, p[i7].y};
+  abFour area = {0}, sx = {0}, sy = {0}, xx = {0}, xy = {0}, yy = {0};
+  for (int k = 0; k < n; k += 4) {
+    abFour bx = __builtin_shufflevector(x, u, 1, 2, 3, 4);
+    abFour by = __builtin_shufflevector(y, v, 1, 2, 3, 4);
+    abFour c = x * by - y * bx, ax = x + bx, ay = y + by;
+    area += c;
+    sx += c * ax, sy += c * ay;
+    xx += c * (ax * ax - x * bx);
+    yy += c * (ay * ay - y * by);
+    xy += c * (2 * ax * ay - x * by - bx * y);
+    abFour last = x;
+    x = u, u = last;
+    last = y, y = v, v = last;
+  }
+  *out =
+      (Sums){AB_TOTAL(area), AB_TOTAL(sx), AB_TOTAL(sy), AB_TOTAL(xx), AB_TOTAL(xy), AB_TOTAL(yy)};
+}
+
 static void moments(abPatch* p) {
-  double area = 0, mx = 0, my = 0, mxx = 0, mxy = 0, myy = 0;
-  abVec2 a = p->nvert > 0 ? p->polygon[p->nvert - 1] : v2(0, 0);
-  for (int i = 0; i < p->nvert; i++) {
+  Sums s = {0, 0, 0, 0, 0, 0};
+  int n = p->nvert;
+  if (n > 0 && n <= 8) {
+    few_moments(n, p->polygon, &s);
+    set_moments(&s, p);
+    return;
+  }
+  abVec2 a = n > 0 ? p->polygon[n - 1] : v2(0, 0);
+  for (int i = 0; i < n; i++) {
     abVec2 b = p->polygon[i], sum = v2_add(a, b);
     double c = v2_cross(a, b);
-    area += c;
-    mx += c * sum.x;
-    my += c * sum.y;
-    // aa + ab + bb = (a + b)^2 - ab, and likewise the mixed one
-    mxx += c * (sum.x * sum.x - a.x * b.x);
-    myy += c * (sum.y * sum.y - a.y * b.y);
-    mxy += c * (2 * sum.x * sum.y - a.x * b.y - b.x * a.y);
+    s.area += c;
+    s.x += c * sum.x, s.y += c * sum.y;
+    s.xx += c * (sum.x * sum.x - a.x * b.x);
+    s.yy += c * (sum.y * sum.y - a.y * b.y);
+    s.xy += c * (2 * sum.x * sum.y - a.x * b.y - b.x * a.y);
     a = b;
   }
-  p->area = area / 2, p->mx = mx * (1.0 / 6), p->my = my * (1.0 / 6);
-  p->mxx = mxx * (1.0 / 12), p->myy = myy * (1.0 / 12), p->mxy = mxy * (1.0 / 24);
+  set_moments(&s, p);
 }
 
 // Second moment across the direction u through c, summed as such: not as a difference of two large
@@ -256,21 +296,26 @@ static void thickness_and_kind(double size, double noise, abPatch* p) {
   }
   double per = 1 / p->area, cx = p->mx * per, cy = p->my * per, thick = p->volume * per;
   double xx = p->mxx - p->mx * cx, xy = p->mxy - p->mx * cy, yy = p->myy - p->my * cy;
-  double half = 0.5 * (xx - yy), spread = sqrt(half * half + xy * xy);
-  double big = 0.5 * (xx + yy) + spread, small = big - 2 * spread;
-  // squares of length and width, and of more than the rounding of the points
-  double length2 = 12 * big * per, width2 = 12 * small * per;
-  double noise2 = 512 * (noise * noise + DBL_EPSILON * DBL_EPSILON * length2);
-  if (small >= SLENDER * big && width2 > noise2) {
-    double scale = -p->volume / (xx * yy - xy * xy);
+  // Of the principal moments, small <= big, the sum and the product tell without a root how they
+  // lie to a bound b: both are on the same side of it if b^2 - b sum + product >= 0.
+  double sum = xx + yy, product = xx * yy - xy * xy, unit = p->area * (1.0 / 12);
+  // moments of an extent of `narrow`, and of more than the rounding of the points
+  double b = narrow * narrow * unit;
+  double n = 512 * (noise * noise + DBL_EPSILON * DBL_EPSILON * 12 * sum * per) * unit;
+  if (product >= SLENDER * sum * sum && n * (n - sum) + product > 0 && sum > 2 * n) {
+    double scale = -p->volume / product;
     p->hx = scale * (yy * cx - xy * cy);
     p->hy = scale * (xx * cy - xy * cx);
+    p->kind = b * (b - sum) + product < 0 ? AB_PATCH_LINE
+              : sum > 2 * b               ? AB_PATCH_SURFACE
+                                          : AB_PATCH_POINT;
   } else {
-    width2 = slender_slope(noise, p, v2(cx, cy), (abVec3){half, xy, big});
+    double half = 0.5 * (xx - yy), big = 0.5 * sum + sqrt(half * half + xy * xy);
+    double width2 = slender_slope(noise, p, v2(cx, cy), (abVec3){half, xy, big});
+    p->kind = width2 > narrow * narrow ? AB_PATCH_SURFACE
+              : big > b                ? AB_PATCH_LINE
+                                       : AB_PATCH_POINT;
   }
-  p->kind = width2 > narrow * narrow    ? AB_PATCH_SURFACE
-            : length2 > narrow * narrow ? AB_PATCH_LINE
-                                        : AB_PATCH_POINT;
   p->h0 = thick - p->hx * cx - p->hy * cy;
 }
 
@@ -323,7 +368,12 @@ static int project_polygon(const abOverlap* o, abPatch* p, abVec3 n, abVec2* poi
   return ab_hull2(o->nvert, point, hull);
 }
 
-bool ab_patch_finish(abVec2* polygon, double size, double noise, abPatch* p) {
+AB_WIDE AB_FLATTEN static void measure(double size, double noise, abPatch* p) {
+  moments(p);
+  thickness_and_kind(size, noise, p);
+}
+
+AB_WIDE AB_FLATTEN bool ab_patch_finish(abVec2* polygon, double size, double noise, abPatch* p) {
   p->nvert = clean(p->nvert, polygon);
   if (p->nvert == 0) return false;
   moments(p);
@@ -346,8 +396,7 @@ abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scr
   if (p->nvert > polygon_cap) p->nvert = polygon_cap;
   // the caller's polygon may be far away: what is read of it is read here
   p->polygon = hull;
-  moments(p);
-  thickness_and_kind(o->size, o->noise, p);
+  measure(o->size, o->noise, p);
   for (int i = 0; i < p->nvert; i++) polygon[i] = hull[i];
   p->polygon = polygon;
   ab_arena_release(scratch, mark);

@@ -8,8 +8,17 @@
 
 #include "base/wide.h"
 
+// A function, mostly an AB_WIDE one, with all it calls in it: what is not part of it is not
+// compiled for wide registers, and hands vectors over in memory.
+#define AB_FLATTEN __attribute__((flatten))
+
 typedef double abTwo __attribute__((vector_size(16)));
 typedef int64_t abTwoMask __attribute__((vector_size(16)));
+
+// Four lanes, for the inside of AB_WIDE functions.
+typedef double abFour __attribute__((vector_size(32)));
+// The sum of the lanes; a macro, since such vectors are not to be handed over.
+#define AB_TOTAL(a) ((a[0] + a[1]) + (a[2] + a[3]))
 
 typedef struct abQuad {
   abTwo xy, zw;

@@ -27,6 +27,7 @@
 // sqrt(2) |grad t| max d, for the corners are not sharp; but the side takes off k d with k > 2.8,
 // and |grad t| < 0.7, if all faces and sides lean as little as is asked for here.
 #include <float.h>
+#include <string.h>
 
 #include "collide/bricks.h"
 #include "collide/quad.h"
@@ -37,6 +38,10 @@ static const double LYING = 0.95, STANDING = 0.3;
 
 enum { LANES = 4 };
 
+static inline abVec3 pick(const abVec3 axis[3], int i) {
+  return i == 0 ? axis[0] : i == 1 ? axis[1] : axis[2];
+}
+
 // Axes: w across face i of X, towards Y; W the axis of Y that looks the same way, U nearest to u.
 static void set_axes(const abBrickView* view, int i, int j, abSlab* s) {
   bool down = view->p[i] < 0;
@@ -46,185 +51,191 @@ static void set_axes(const abBrickView* view, int i, int j, abSlab* s) {
     k = l, l = other;
   }
   double sign = down ? -1 : 1;
-  s->u = v3(k == 0, k == 1, k == 2), s->v = v3(l == 0, l == 1, l == 2);
-  s->w = v3(i == 0 ? sign : 0, i == 1 ? sign : 0, i == 2 ? sign : 0);
+  abMat3 X = quat_matrix(view->X.q);
+  abVec3 axis[3] = {m3_col(&X, 0), m3_col(&X, 1), m3_col(&X, 2)};
+  s->u = pick(axis, k), s->v = pick(axis, l), s->w = v3_scale(sign, pick(axis, i));
   s->p = v3(view->p[k], view->p[l], sign * view->p[i]);
   s->c = view->a[i];
   int m = j < 2 ? j + 1 : 0, n = m < 2 ? m + 1 : 0;
-  if (fabs(view->M[k][n]) > fabs(view->M[k][m])) {
+  if (fabs(ab_view(view, k, n)) > fabs(ab_view(view, k, m))) {
     int other = m;
     m = n, n = other;
   }
-  double a = view->M[k][m] < 0 ? -1 : 1, b = view->M[l][n] < 0 ? -1 : 1,
-         c = sign * view->M[i][j] < 0 ? -1 : 1;
-  s->U = v3(a * view->M[k][m], a * view->M[l][m], a * sign * view->M[i][m]);
-  s->V = v3(b * view->M[k][n], b * view->M[l][n], b * sign * view->M[i][n]);
-  s->W = v3(c * view->M[k][j], c * view->M[l][j], c * sign * view->M[i][j]);
+  double a = ab_view(view, k, m) < 0 ? -1 : 1, b = ab_view(view, l, n) < 0 ? -1 : 1,
+         c = sign * ab_view(view, i, j) < 0 ? -1 : 1;
+  s->U = v3(a * ab_view(view, k, m), a * ab_view(view, l, m), a * sign * ab_view(view, i, m));
+  s->V = v3(b * ab_view(view, k, n), b * ab_view(view, l, n), b * sign * ab_view(view, i, n));
+  s->W = v3(c * ab_view(view, k, j), c * ab_view(view, l, j), c * sign * ab_view(view, i, j));
   s->hU = view->b[m], s->hV = view->b[n], s->hW = view->b[j];
   s->out[0] = v3(0, -1, 0), s->out[1] = v3(1, 0, 0), s->out[2] = v3(0, 1, 0);
   s->out[3] = v3(-1, 0, 0), s->out[4] = v3_neg(s->V), s->out[5] = s->U, s->out[6] = s->V;
   s->out[7] = v3_neg(s->U);
-  double hu = view->a[k], hv = view->a[l];
-  const double u[4] = {-hu, hu, hu, -hu}, v[4] = {-hv, -hv, hv, hv};
-  double per = 1 / s->W.z, base = (v3_dot(s->W, s->p) - s->hW) * per;
-  for (int r = 0; r < 4; r++) {
-    s->pu[r] = s->qu[r] = u[r], s->pv[r] = s->qv[r] = v[r];
-    s->qw[r] = base - (s->W.x * u[r] + s->W.y * v[r]) * per;
-    s->side[r] = r;
-    s->both[r] = false;
-  }
+  double hu = view->a[k], hv = view->a[l], per = 1 / s->W.z;
+  double base = (v3_dot(s->W, s->p) - s->hW) * per, du = s->W.x * per * hu, dv = s->W.y * per * hv;
+  s->pillar[0] = (abPillar){-hu, -hv, -hu, -hv, base + du + dv, 0, 0, 0};
+  s->pillar[1] = (abPillar){hu, -hv, hu, -hv, base - du + dv, 0, 0, 1};
+  s->pillar[2] = (abPillar){hu, hv, hu, hv, base - du - dv, 0, 0, 2};
+  s->pillar[3] = (abPillar){-hu, hv, -hu, hv, base + du - dv, 0, 0, 3};
   s->n = 4;
+  s->both[0] = s->both[1] = s->both[2] = s->both[3] = false;
 }
 
-// The first pillar again behind the last, up to a whole number of lanes and one more.
-static inline void pad(abSlab* s) {
-  int end = (s->n + LANES - 1) / LANES * LANES;
-  for (int i = s->n; i <= end; i++) {
-    s->pu[i] = s->pu[0], s->pv[i] = s->pv[0];
-    s->qu[i] = s->qu[0], s->qv[i] = s->qv[0], s->qw[i] = s->qw[0];
-    s->side[i] = s->side[0];
-  }
+// A side of Y: before it, a point at t along its axis is by sign t - half.
+typedef struct Side {
+  int k;
+  double sign, half, doubt, flush;
+} Side;
+
+// The pillar where the side passes between a and b.
+static inline abPillar between(const abPillar* a, const abPillar* b, const Side* side) {
+  double limit = side->sign * side->half;
+  double tp = (limit - a->tp) / (b->tp - a->tp), tq = (limit - a->tq) / (b->tq - a->tq);
+  return (abPillar){.pu = a->pu + tp * (b->pu - a->pu),
+                    .pv = a->pv + tp * (b->pv - a->pv),
+                    .qu = a->qu + tq * (b->qu - a->qu),
+                    .qv = a->qv + tq * (b->qv - a->qv),
+                    .qw = a->qw + tq * (b->qw - a->qw),
+                    .tp = limit,
+                    .tq = limit,
+                    .side = a->side};
 }
 
-// Distances of the pillars' ends before a plane, and which are outside or close to it, as bits.
-typedef struct Look {
-  double p[AB_PILLARS], q[AB_PILLARS];
-  unsigned out_p, out_q, near, flush;
-} Look;
-
-AB_WIDE static void measure(const abSlab* s, int k, double doubt, double flush, Look* look) {
-  abVec3 m = s->out[k];
-  double d = v3_dot(m, s->p) + (k & 1 ? s->hU : s->hV), top = m.z * s->c - d;
-  look->out_p = look->out_q = look->near = look->flush = 0;
-  for (int b = 0; b < s->n; b += LANES)
-    for (int i = b; i < b + LANES; i++) {
-      look->p[i] = m.x * s->pu[i] + m.y * s->pv[i] + top;
-      look->q[i] = m.x * s->qu[i] + m.y * s->qv[i] + m.z * s->qw[i] - d;
-    }
+// A side close to some pillars: one that lies in that of X, or a doubtful one.
+static bool share(abSlab* s, const Side* side) {
+  int first = 0;
+  while (first < s->n && s->pillar[first].side != side->k - 4) first++;
+  if (first == s->n) return false;
   for (int i = 0; i < s->n; i++) {
-    double p = look->p[i], q = look->q[i], ap = fabs(p), aq = fabs(q), far = ap > aq ? ap : aq;
-    look->out_p |= (unsigned)(p > 0) << i;
-    look->out_q |= (unsigned)(q > 0) << i;
-    look->near |= (unsigned)(ap <= doubt || aq <= doubt) << i;
-    look->flush |= (unsigned)(far <= flush) << i;
+    double p = side->sign * s->pillar[i].tp - side->half;
+    double q = side->sign * s->pillar[i].tq - side->half;
+    bool in = i == first || i == (first + 1 < s->n ? first + 1 : 0);
+    if (in ? !(fabs(p) <= side->flush && fabs(q) <= side->flush)
+           : !(p < -side->doubt && q < -side->doubt))
+      return false;
   }
-}
-
-// The pillar where the plane passes between i and j, to place w of `to`.
-static inline void put(const abSlab* s, const Look* look, int i, int j, abSlab* to, int w) {
-  double tp = look->p[i] / (look->p[i] - look->p[j]), tq = look->q[i] / (look->q[i] - look->q[j]);
-  to->pu[w] = s->pu[i] + tp * (s->pu[j] - s->pu[i]);
-  to->pv[w] = s->pv[i] + tp * (s->pv[j] - s->pv[i]);
-  to->qu[w] = s->qu[i] + tq * (s->qu[j] - s->qu[i]);
-  to->qv[w] = s->qv[i] + tq * (s->qv[j] - s->qv[i]);
-  to->qw[w] = s->qw[i] + tq * (s->qw[j] - s->qw[i]);
-}
-
-// A plane close to some pillars: side k of Y that lies in that of X, or a doubtful one.
-static bool share(abSlab* s, int k, const Look* look) {
-  for (int i = 0; i < s->n; i++) {
-    if (s->side[i] != k - 4) continue;
-    unsigned two = 1u << i | 1u << (i + 1 < s->n ? i + 1 : 0);
-    s->both[k - 4] = true;
-    return look->near == two && look->flush == two && !((look->out_p | look->out_q) & ~two);
-  }
-  return false;
-}
-
-// Cuts by side k of Y. False: not every pillar is whole on one side of it, or none is left.
-static bool cut(abSlab* s, int k, double doubt, double flush) {
-  Look look;
-  measure(s, k, doubt, flush, &look);
-  if (look.near) return share(s, k, &look);
-  unsigned n = (unsigned)s->n, all = (1u << n) - 1, out = look.out_p;
-  if (out != look.out_q || out == all) return false;
-  if (!out) return true;
-  unsigned starts = out & ~(out << 1 | out >> (n - 1));
-  if (starts & (starts - 1)) return false;
-  int count = __builtin_popcount(out), first = __builtin_ctz(starts), last = first + count - 1;
-  int before = first ? first - 1 : s->n - 1, after;
-  if (last >= s->n) last -= s->n;
-  after = last + 1 < s->n ? last + 1 : 0;
-  if (count == 2) {
-    put(s, &look, before, first, s, first);
-    put(s, &look, after, last, s, last);
-    s->side[first] = k;
-    return true;
-  }
-  abSlab old = *s;
-  int kept = s->n - count;
-  for (int i = 0, r = after; i < kept; i++, r = r + 1 < old.n ? r + 1 : 0) {
-    s->pu[i] = old.pu[r], s->pv[i] = old.pv[r];
-    s->qu[i] = old.qu[r], s->qv[i] = old.qv[r], s->qw[i] = old.qw[r];
-    s->side[i] = old.side[r];
-  }
-  put(&old, &look, before, first, s, kept);
-  put(&old, &look, after, last, s, kept + 1);
-  s->side[kept] = k, s->side[kept + 1] = old.side[last];
-  s->n = kept + 2;
+  s->both[side->k - 4] = true;
   return true;
+}
+
+// Puts two pillars on the side, which is k, in the place of the `count` from the `first`.
+static void replace(abSlab* s, const Side* side, int first, int count) {
+  abPillar* q = s->pillar;
+  int n = s->n, last = first + count - 1 < n ? first + count - 1 : first + count - 1 - n;
+  int before = first ? first - 1 : n - 1, after = last + 1 < n ? last + 1 : 0;
+  abPillar a = between(&q[before], &q[first], side), b = between(&q[after], &q[last], side);
+  a.side = side->k, b.side = q[last].side;
+  if (count == 2) {
+    q[first] = a, q[last] = b;
+    return;
+  }
+  abPillar kept[AB_PILLARS];
+  int nkept = n - count;
+  for (int i = 0, r = after; i < nkept; i++, r = r + 1 < n ? r + 1 : 0) kept[i] = q[r];
+  for (int i = 0; i < nkept; i++) q[i] = kept[i];
+  q[nkept] = a, q[nkept + 1] = b;
+  s->n = nkept + 2;
+}
+
+// Cuts by a side of Y. False: not every pillar is whole on one side of it, or none is left.
+static bool cut(abSlab* s, const Side* side) {
+  unsigned out = 0, out_q = 0, n = (unsigned)s->n, all = (1u << n) - 1;
+  bool clear = true;
+  for (unsigned i = 0; i < n; i++) {
+    double p = side->sign * s->pillar[i].tp - side->half;
+    double q = side->sign * s->pillar[i].tq - side->half;
+    out |= (unsigned)(p > 0) << i;
+    out_q |= (unsigned)(q > 0) << i;
+    clear &= (fabs(p) > side->doubt) & (fabs(q) > side->doubt);
+  }
+  if (!clear) return share(s, side);
+  if (out != out_q || out == all) return false;
+  if (!out) return true;
+  unsigned first = out & ~(out << 1 | out >> (n - 1));
+  if (first & (first - 1)) return false;
+  replace(s, side, __builtin_ctz(first), __builtin_popcount(out));
+  return true;
+}
+
+// Cuts by the two sides of Y across its axis m, which are `plus` and `minus`.
+static bool cut_across(abSlab* s, abVec3 m, Side side, int plus, int minus) {
+  double d = v3_dot(m, s->p), top = m.z * s->c - d;
+  for (int i = 0; i < s->n; i++) {
+    abPillar* q = &s->pillar[i];
+    q->tp = m.x * q->pu + m.y * q->pv + top;
+    q->tq = m.x * q->qu + m.y * q->qv + m.z * q->qw - d;
+  }
+  side.k = plus, side.sign = 1;
+  if (!cut(s, &side)) return false;
+  side.k = minus, side.sign = -1;
+  return cut(s, &side);
 }
 
 // Is it a slab: thick at all pillars, and out of reach of the faces across?
 static bool is_slab(const abSlab* s, double doubt) {
-  double top = v3_dot(s->W, s->p) + s->hW - s->W.z * s->c;
+  double top = v3_dot(s->W, s->p) + s->hW - s->W.z * s->c - doubt;
+  double low = doubt - s->c, high = s->c - doubt;
+  bool yes = true;
   for (int i = 0; i < s->n; i++) {
-    if (!(s->c - s->qw[i] > doubt && s->qw[i] + s->c > doubt)) return false;
-    if (!(top - s->W.x * s->pu[i] - s->W.y * s->pv[i] > doubt)) return false;
+    const abPillar* q = &s->pillar[i];
+    yes &= (q->qw > low) & (q->qw < high) & (s->W.x * q->pu + s->W.y * q->pv < top);
   }
-  return true;
+  return yes;
 }
 
-// Sums over the lanes, from P_0.
+// Sums over the pillars, from P_0.
 typedef struct Sums {
-  double volume[LANES], last[LANES];                      // six times; of t3
-  double u[LANES], v[LANES], w[LANES];                    // first moments, 24 times
-  double top[LANES];                                      // twice the area of the face of X
-  double bu[LANES], bv[LANES], bw[LANES];                 // twice the area vector of that of Y
+  double volume, last;                                    // six times; of t3
+  abVec3 moment;                                          // 24 times
+  double top;                                             // twice the area of the face of X
+  abVec3 bottom;                                          // twice the area vector of that of Y
   double su[AB_PILLARS], sv[AB_PILLARS], sw[AB_PILLARS];  // twice those of the sides
 } Sums;
 
-AB_WIDE static void integrate(const abSlab* s, Sums* out) {
-  double volume[LANES] = {0}, last[LANES] = {0}, u[LANES] = {0}, v[LANES] = {0}, w[LANES] = {0};
-  double top[LANES] = {0}, bu[LANES] = {0}, bv[LANES] = {0}, bw[LANES] = {0};
-  double ou = s->pu[0], ov = s->pv[0], ow = s->c;
-  double fu = s->qu[0] - ou, fv = s->qv[0] - ov, fw = s->qw[0] - ow;
-  for (int b = 0; b < s->n; b += LANES)
-    for (int k = 0; k < LANES; k++) {
-      int i = b + k;
-      double ru = s->pu[i] - ou, rv = s->pv[i] - ov, nu = s->pu[i + 1] - ou, nv = s->pv[i + 1] - ov;
-      double qu = s->qu[i] - ou, qv = s->qv[i] - ov, qw = s->qw[i] - ow;
-      double mu = s->qu[i + 1] - ou, mv = s->qv[i + 1] - ov, mw = s->qw[i + 1] - ow;
-      double cu = mv * qw - mw * qv, cv = mw * qu - mu * qw, cw = mu * qv - mv * qu;
-      double ct = ru * nv - rv * nu;
-      double t1 = -(nu * cu + nv * cv), t2 = -qw * ct, t3 = fu * cu + fv * cv + fw * cw;
-      double both = t1 + t3, all = both + t2, upper = t1 + t2;
-      volume[k] += all, last[k] += t3, top[k] += ct;
-      bu[k] += cu, bv[k] += cv, bw[k] += cw;
-      u[k] += qu * all + mu * both + nu * upper + ru * t2;
-      v[k] += qv * all + mv * both + nv * upper + rv * t2;
-      w[k] += qw * all + mw * both;
-      double du = nu - qu, dv = nv - qv, eu = ru - mu, ev = rv - mv;
-      out->su[i] = qw * ev - dv * mw;
-      out->sv[i] = du * mw - qw * eu;
-      out->sw[i] = du * ev - dv * eu;
-    }
-  for (int k = 0; k < LANES; k++) {
-    out->volume[k] = volume[k], out->last[k] = last[k], out->top[k] = top[k];
-    out->u[k] = u[k], out->v[k] = v[k], out->w[k] = w[k];
-    out->bu[k] = bu[k], out->bv[k] = bv[k], out->bw[k] = bw[k];
-  }
-}
+#define ROW(x) \
+  { q[a].x, q[b].x, q[c].x, q[d].x }
+#define NEXT_ROW(x) \
+  { q[b].x, q[c].x, q[d].x, q[e].x }
 
-static double total(const double x[LANES]) { return (x[0] + x[1]) + (x[2] + x[3]); }
+static inline void integrate(const abSlab* s, Sums* out) {
+  const abPillar* q = s->pillar;
+  abFour volume = {0}, last = {0}, u = {0}, v = {0}, w = {0}, top = {0};
+  abFour bu = {0}, bv = {0}, bw = {0};
+  double ou = q->pu, ov = q->pv, ow = s->c;
+  double fu = q->qu - ou, fv = q->qv - ov, fw = q->qw - ow;
+  for (int a = 0; a < s->n; a += LANES) {
+    int b = a + 1 < s->n ? a + 1 : 0, c = a + 2 < s->n ? a + 2 : 0, d = a + 3 < s->n ? a + 3 : 0,
+        e = a + 4 < s->n ? a + 4 : 0;
+    abFour ru = ROW(pu), rv = ROW(pv), nu = NEXT_ROW(pu), nv = NEXT_ROW(pv);
+    abFour qu = ROW(qu), qv = ROW(qv), qw = ROW(qw);
+    abFour mu = NEXT_ROW(qu), mv = NEXT_ROW(qv), mw = NEXT_ROW(qw);
+    ru -= ou, rv -= ov, nu -= ou, nv -= ov;
+    qu -= ou, qv -= ov, qw -= ow, mu -= ou, mv -= ov, mw -= ow;
+    abFour cu = mv * qw - mw * qv, cv = mw * qu - mu * qw, cw = mu * qv - mv * qu;
+    abFour ct = ru * nv - rv * nu;
+    abFour t1 = -(nu * cu + nv * cv), t2 = -qw * ct, t3 = fu * cu + fv * cv + fw * cw;
+    abFour both = t1 + t3, all = both + t2, upper = t1 + t2;
+    volume += all, last += t3, top += ct;
+    bu += cu, bv += cv, bw += cw;
+    u += qu * all + mu * both + nu * upper + ru * t2;
+    v += qv * all + mv * both + nv * upper + rv * t2;
+    w += qw * all + mw * both;
+    abFour du = nu - qu, dv = nv - qv, eu = ru - mu, ev = rv - mv;
+    abFour su = qw * ev - dv * mw, sv = du * mw - qw * eu, sw = du * ev - dv * eu;
+    memcpy(&out->su[a], &su, sizeof su);
+    memcpy(&out->sv[a], &sv, sizeof sv);
+    memcpy(&out->sw[a], &sw, sizeof sw);
+  }
+  out->volume = AB_TOTAL(volume), out->last = AB_TOTAL(last), out->top = AB_TOTAL(top);
+  out->moment = v3(AB_TOTAL(u), AB_TOTAL(v), AB_TOTAL(w));
+  out->bottom = v3(AB_TOTAL(bu), AB_TOTAL(bv), AB_TOTAL(bw));
+}
 
 // The normal, as ab_overlap_normal finds it: in the axes of the slab, from X to Y.
 static abVec3 find_normal(const abSlab* s, const Sums* sums, bool y_is_a) {
-  abVec3 b = v3(total(sums->bu), total(sums->bv), total(sums->bw));
-  double area_x = 0.5 * total(sums->top), area_y = -0.5 * v3_dot(b, s->W);
+  double area_x = 0.5 * sums->top, area_y = -0.5 * v3_dot(sums->bottom, s->W);
   abVec3 of_x = v3(0, 0, area_x), of_y = v3_scale(-area_y, s->W);
   for (int i = 0; i < s->n; i++) {
-    int k = s->side[i];
+    int k = s->pillar[i].side;
     abVec3 n = s->out[k];
     double area = 0.5 * (sums->su[i] * n.x + sums->sv[i] * n.y + sums->sw[i] * n.z);
     if (k < 4 && s->both[k])
@@ -238,65 +249,61 @@ static abVec3 find_normal(const abSlab* s, const Sums* sums, bool y_is_a) {
   return v3_unit(use_x ? of_x : v3_neg(of_y));
 }
 
-// From the axes of the slab to those of X, and back.
-static inline abVec3 to_x(const abSlab* s, abVec3 r) {
+// From the axes of the slab to the world, and back.
+static inline abVec3 to_world(const abSlab* s, abVec3 r) {
   return v3_axpy(r.x, s->u, v3_axpy(r.y, s->v, v3_scale(r.z, s->w)));
 }
-static inline abVec3 from_x(const abSlab* s, abVec3 r) {
+static inline abVec3 from_world(const abSlab* s, abVec3 r) {
   return v3(v3_dot(s->u, r), v3_dot(s->v, r), v3_dot(s->w, r));
 }
 
-bool ab_slab_make(const abBrickView* view, int i, int j, abSlab* s) {
+AB_WIDE AB_FLATTEN bool ab_slab_make(const abBrickView* view, int i, int j, abSlab* s) {
   set_axes(view, i, j, s);
   if (!(s->W.z > LYING)) return false;
-  // certain to count as flush in the general method
-  double flush = DBL_EPSILON * 2 * view->size;
-  for (int k = 4; k < 8; k++)
-    if (!cut(s, k, view->doubt, flush)) return false;
-  if (!is_slab(s, view->doubt)) return false;
-  pad(s);
+  // what is flush within this is so in the general method, too
+  Side side = {0, 1, s->hU, view->doubt, DBL_EPSILON * 2 * view->size};
+  if (!cut_across(s, s->U, side, 5, 7)) return false;
+  side.half = s->hV;
+  if (!cut_across(s, s->V, side, 6, 4) || !is_slab(s, view->doubt)) return false;
   Sums sums;
   integrate(s, &sums);
-  double six = total(sums.volume), per = 0.25 / six, last = total(sums.last);
-  s->volume = six * (1.0 / 6);
-  s->centroid = v3(per * (total(sums.u) + last * (s->qu[0] - s->pu[0])),
-                   per * (total(sums.v) + last * (s->qv[0] - s->pv[0])),
-                   per * (total(sums.w) + last * (s->qw[0] - s->c)));
-  abVec3 n = quat_rotate(view->X.q, to_x(s, find_normal(s, &sums, view->y_is_a)));
+  if (!(sums.volume > 0)) return false;
+  double per = 0.25 / sums.volume;
+  const abPillar* q = s->pillar;
+  s->volume = sums.volume * (1.0 / 6);
+  abVec3 first = v3(q->qu - q->pu, q->qv - q->pv, q->qw - s->c);
+  s->centroid = v3_scale(per, v3_axpy(sums.last, first, sums.moment));
+  abVec3 n = to_world(s, find_normal(s, &sums, view->y_is_a));
   s->normal = view->y_is_a ? n : v3_neg(n);
-  return six > 0;
+  return true;
 }
 
 // --- the patch ---
 
-// The slab in the plane across N, which looks from X to Y: projected pillars, and its two faces.
+// The slab in the plane across N, which looks from X to Y: projected pillars.
 typedef struct Plan {
   abVec3 N, t1, t2;  // in the axes of the slab
   int n;
-  bool up[AB_PILLARS + 1];  // sides
-  double px[AB_PILLARS + LANES], py[AB_PILLARS + LANES];
-  double qx[AB_PILLARS + LANES], qy[AB_PILLARS + LANES];
+  bool up[AB_PILLARS + 1];  // sides; the first once more, as of the pillars
+  abVec2 p[AB_PILLARS + 1], q[AB_PILLARS + 1];
 } Plan;
 
-AB_WIDE static void project(const abSlab* s, Plan* plan) {
-  abVec3 a = plan->t1, b = plan->t2;
-  double ou = s->pu[0] + s->centroid.x, ov = s->pv[0] + s->centroid.y, ow = s->c + s->centroid.z;
-  double top_a = a.z * (s->c - ow), top_b = b.z * (s->c - ow);
-  for (int k = 0; k <= s->n; k += LANES)
-    for (int i = k; i < k + LANES; i++) {
-      double u = s->pu[i] - ou, v = s->pv[i] - ov;
-      double x = s->qu[i] - ou, y = s->qv[i] - ov, z = s->qw[i] - ow;
-      plan->px[i] = a.x * u + a.y * v + top_a;
-      plan->py[i] = b.x * u + b.y * v + top_b;
-      plan->qx[i] = a.x * x + a.y * y + a.z * z;
-      plan->qy[i] = b.x * x + b.y * y + b.z * z;
-    }
+static inline void project(const abSlab* s, Plan* plan) {
+  abVec3 a = plan->t1, b = plan->t2,
+         o = v3_add(v3(s->pillar->pu, s->pillar->pv, s->c), s->centroid);
+  double top_a = a.z * (s->c - o.z), top_b = b.z * (s->c - o.z);
+  for (int i = 0; i < s->n; i++) {
+    const abPillar* x = &s->pillar[i];
+    double u = x->pu - o.x, v = x->pv - o.y;
+    abVec3 r = v3(x->qu - o.x, x->qv - o.y, x->qw - o.z);
+    plan->p[i] = v2(a.x * u + a.y * v + top_a, b.x * u + b.y * v + top_b);
+    plan->q[i] = v2(v3_dot(a, r), v3_dot(b, r));
+  }
+  plan->p[s->n] = plan->p[0], plan->q[s->n] = plan->q[0];
 }
 
-// The corner of the outline where pillar i begins (P) or ends (Q).
-static inline abVec2 corner(const Plan* plan, int i, bool q) {
-  return q ? v2(plan->qx[i], plan->qy[i]) : v2(plan->px[i], plan->py[i]);
-}
+// The end of pillar i in the face of X, or of Y.
+static inline abVec2 corner(const Plan* plan, int i, bool q) { return q ? plan->q[i] : plan->p[i]; }
 
 static int outline(const Plan* plan, abVec2* loop) {
   int n = 0;
@@ -339,7 +346,8 @@ static bool find_longest(const Plan* plan, abVec2 rise, abVec2* x) {
 // The longest chord along N.
 static bool find_depth(const abSlab* s, const Plan* plan, double* depth) {
   abVec3 C = s->centroid, N = plan->N, t1 = plan->t1, t2 = plan->t2;
-  abVec3 q = v3(s->qu[0] - s->pu[0] - C.x, s->qv[0] - s->pv[0] - C.y, s->qw[0] - s->c - C.z);
+  const abPillar* x0 = s->pillar;
+  abVec3 q = v3(x0->qu - x0->pu - C.x, x0->qv - x0->pv - C.y, x0->qw - s->c - C.z);
   double over = 1 / N.z, below = 1 / v3_dot(s->W, N);
   abVec2 rise = v2(v3_dot(s->W, t1) * below - t1.z * over, v3_dot(s->W, t2) * below - t2.z * over);
   abVec2 x;
@@ -348,20 +356,20 @@ static bool find_depth(const abSlab* s, const Plan* plan, double* depth) {
   return true;
 }
 
-bool ab_slab_patch(const abBrickView* view, const abSlab* s, const abPatchHint* hint,
-                   abVec2* polygon, abPatch* p) {
+AB_WIDE AB_FLATTEN bool ab_slab_patch(const abBrickView* view, const abSlab* s,
+                                      const abPatchHint* hint, abVec2* polygon, abPatch* p) {
   p->volume = s->volume;
-  abVec3 c = v3_add(v3(s->pu[0], s->pv[0], s->c), s->centroid);
-  p->center = pose_apply(view->X, to_x(s, c));
+  abVec3 c = v3_add(v3(s->pillar->pu, s->pillar->pv, s->c), s->centroid);
+  p->center = v3_add(pose_apply(view->X, view->mx), to_world(s, c));
   ab_patch_tangents(hint, p);
-  abQuat inverse = quat_conj(view->X.q);
-  abVec3 n = from_x(s, quat_rotate(inverse, p->normal));
+  abVec3 n = from_world(s, p->normal);
   bool turned = n.z < 0;
-  Plan plan = {.N = turned ? v3_neg(n) : n, .n = s->n};
+  Plan plan;
+  plan.N = turned ? v3_neg(n) : n, plan.n = s->n, plan.up[0] = false;
   if (!(plan.N.z > LYING && v3_dot(plan.N, s->W) > LYING)) return false;
-  plan.t1 = from_x(s, quat_rotate(inverse, p->t1)), plan.t2 = v3_cross(plan.N, plan.t1);
+  plan.t1 = from_world(s, p->t1), plan.t2 = v3_cross(plan.N, plan.t1);
   for (int i = 0; i < s->n; i++) {
-    double lean = v3_dot(s->out[s->side[i]], plan.N);
+    double lean = v3_dot(s->out[s->pillar[i].side], plan.N);
     if (!(fabs(lean) < STANDING)) return false;
     plan.up[i] = lean > 0;
   }

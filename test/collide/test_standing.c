@@ -1,9 +1,9 @@
 // Shortcuts against the general way: the box that stands on a plane, and boxes that are apart.
 #include <float.h>
 
-#include "collide/apart.h"
 #include "collide/gjk.h"
 #include "collide/intersect.h"
+#include "collide/overlap_work.h"
 #include "collide/standing.h"
 #include "geometry/polyhedron.h"
 #include "math/rotation.h"
@@ -116,8 +116,9 @@ static void boxes_are_apart_if_their_distance_says_so(void** state) {
             b = {.type = AB_BOX, .size = hb, .poly = B};
     abPose pose = {random_vec(&r, 0.6), random_rotation(&r)};
     double margin = i % 2 ? random_uniform(&r, 0, 0.05) : 0;
-    abMat3 R = quat_matrix(pose.q);
-    bool told = ab_boxes_apart(ab_polyhedron_skin(A), ab_polyhedron_skin(B), &R, pose.p, margin);
+    abOverlapWork work;
+    assert_int_equal(ab_overlap_begin(&work, A, pose_identity(), B, pose), AB_OK);
+    bool told = ab_overlap_apart(&work, margin);
     abDistance d;
     ab_distance(&a, pose_identity(), &b, pose, NULL, &d);
     double separation = d.overlap ? 0 : d.separation;
