@@ -76,6 +76,7 @@ typedef struct abPatchLaw {
   const abVec2* polygon;
   double* fine;  // room for the finer rule (x, y, w), NULL if there is none for this patch
   bool use_fine, fine_filled, was_fine;  // now; computed; in the step before
+  bool fine_refused;                     // it is none for this profile
   double fine_scale;  // makes the finer rule's integral of the profile that of the other
   abPolygonMoments moments;
   // normal: pressure = max(0, min over i of (target[i] - normal velocity) * weight), target[i] =
@@ -139,15 +140,13 @@ typedef struct abPatchContact {
   bool linear;        // the law is, about V: ab_patch_evaluate
 } abPatchContact;
 
-// What is remembered of a pair. World axes, moved along with the two bodies to the end of the step.
+// What is remembered of a pair, in the axes of its patch.
 typedef struct abPatchMemory {
   double h;  // of the step that wrote this; 0: nothing remembered
-  abVec3 center, t1, normal;
-  abVec3 bristle;  // displacement at `center`
-  double turn;     // about the normal
-  abVec3 slide;    // velocity and bristle together, which gave the friction
-  double spin;     // likewise, about the normal
-  abWrench impulse;
+  abVec3 center, t1, normal;  // in the world, moved along with the two bodies to the end of the step
+  double bristle[3];          // displacement at `center`, and about the normal
+  double slide[3];            // velocity and bristle together, which gave the friction; likewise
+  double impulse[6];
   double pressure[2][3];  // the profile for friction: half of the one before is in it
   double field[3];        // the pressure itself, of the first target
   double thickness;       // of the thinner body, across the contact

@@ -68,6 +68,7 @@ static void scale_fine(abPatchLaw* law) {
   double sum[4];
   ab_points_profile(&points, (const double(*)[3])law->profile, sum);
   law->use_fine = sum[0] > 0.5 * law->stick[0] && sum[0] < 2 * law->stick[0];
+  law->fine_refused = !law->use_fine;
   law->fine_scale = law->use_fine ? law->stick[0] / sum[0] : 1;
   // what sticks and what slips must be summed alike: else friction jumps where slip begins
   for (int k = 1; k < 4 && law->use_fine; k++) law->stick[k] = law->fine_scale * sum[k];
@@ -77,7 +78,7 @@ static void scale_fine(abPatchLaw* law) {
 // finer rule keeps it for longer: a patch at rest that changed its rule would feel it, and change
 // it again.
 void ab_patch_choose_rule(abPatchLaw* law, const double V[6]) {
-  if (law->use_fine || !law->fine || !(law->slip_speed > 0)) return;
+  if (law->use_fine || law->fine_refused || !law->fine || !(law->slip_speed > 0)) return;
   double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
   const double* m = law->moments.m;
   double turning = s[2] * s[2] * (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];
@@ -233,6 +234,7 @@ static bool integrate_profile(abPatchLaw* law) {
 }
 
 void ab_patch_profile_ready(abPatchLaw* law) {
+  law->fine_refused = false;
   if (!integrate_profile(law)) {
     for (int i = 0; i < 2; i++)  // no pressure anywhere: even
       law->profile[i][0] = 1, law->profile[i][1] = law->profile[i][2] = 0;

@@ -63,17 +63,12 @@ static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist e
   move_bristle(system, c);
   abTwist mean = mean_twist(c, end);
   abQuat turn = quat_from_rotvec(v3_scale(h, mean.ang));
-  abWrench impulse = to_world(c, c->impulse);
-  abVec3 bristle = v3_add(v3_scale(c->law.bristle[0] / k, c->axis[0]),
-                          v3_scale(c->law.bristle[1] / k, c->axis[1]));
   m->center = v3_axpy(h, mean.lin, pair->patch.center);
   m->t1 = quat_rotate(turn, c->axis[0]);
   m->normal = quat_rotate(turn, c->axis[2]);
-  m->bristle = quat_rotate(turn, bristle);
-  m->turn = c->law.bristle[2] / k;
-  m->slide = quat_rotate(turn, v3_add(v3_scale(s[0], c->axis[0]), v3_scale(s[1], c->axis[1])));
-  m->spin = s[2];
-  m->impulse = (abWrench){quat_rotate(turn, impulse.force), quat_rotate(turn, impulse.torque)};
+  for (int i = 0; i < 3; i++) m->bristle[i] = c->law.bristle[i] / k;
+  memcpy(m->slide, s, sizeof m->slide);
+  memcpy(m->impulse, c->impulse, sizeof m->impulse);
   keep_profile(&c->law, c->V, m->h > 0, m->pressure);
   double now[2][3];
   ab_patch_pressure_fields(&c->law, c->state, now);

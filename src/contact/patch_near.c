@@ -54,11 +54,12 @@ static double highest(const abPatchLaw* law, const double p[3], double* radius2)
   return most;
 }
 
-static bool second_target_presses(const abPatchLaw* law, const double p[3]) {
+// The parts meet where both targets are zero; by how much the second may press there.
+static bool second_target_presses(const abPatchLaw* law, const double p[3], double least) {
   for (int i = 0; i < law->npart; i++) {
     const abPatchArea* area = &law->part[i].area;
     for (int k = 0; law->part[i].target == 1 && k < area->n; k++)
-      if (p[0] + p[1] * area->x[k] + p[2] * area->y[k] > 0) return true;
+      if (p[0] + p[1] * area->x[k] + p[2] * area->y[k] > least) return true;
   }
   return false;
 }
@@ -68,7 +69,8 @@ void ab_patch_ask_near(abPatchContact* c) {
   abPatchLaw* law = &c->law;
   double field[2][3];
   ab_patch_pressure_fields(law, c->V, field);
-  if (law->npart == 0 || second_target_presses(law, field[1])) {
+  double pressure = fabs(highest(law, field[0], &near->radius2));
+  if (law->npart == 0 || second_target_presses(law, field[1], REACH * pressure)) {
     ab_patch_evaluate(law, c->V, c->answer, NULL);
     return;
   }
@@ -76,7 +78,7 @@ void ab_patch_ask_near(abPatchContact* c) {
   ab_patch_evaluate(law, c->V, c->answer, near->G);
   question(c, near->e);
   memcpy(near->f, c->answer, sizeof near->f);
-  double reach = REACH * fabs(highest(law, field[0], &near->radius2)) / law->weight;
+  double reach = REACH * pressure / law->weight;
   if (law->slip_speed > 0) reach = fmin(reach, REACH * law->slip_speed);
   near->reach2 = reach * reach;
   near->known = true;

@@ -7,6 +7,9 @@
 #include "contact/patch.h"
 #include "math/spatial.h"
 
+// As fmax, but an instruction.
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
 // --- one contact
 // ---------------------------------------------------------------------------------------
 
@@ -209,7 +212,7 @@ static bool add_restitution(const abPatchSystem* system, const abPair* pair, abP
 static void limit_recovery(abPatchLaw* law, double most) {
   double speed = 0, *t = law->target[0];
   for (int i = 0; i < law->ncorner; i++)
-    speed = fmax(speed, t[0] + t[1] * law->x[i] + t[2] * law->y[i]);
+    speed = larger(speed, t[0] + t[1] * law->x[i] + t[2] * law->y[i]);
   if (speed > most)
     for (int k = 0; k < 3; k++) t[k] *= most / speed;
 }
@@ -278,6 +281,10 @@ static void carry_field(const abPatchMemory* m, const abPatchContact* c, abVec3 
   to[2] = ratio * v3_dot(slope, c->axis[1]);
 }
 
+static abVec3 in_plane(const abVec3 axis[3], const double x[2]) {
+  return v3_add(v3_scale(x[0], axis[0]), v3_scale(x[1], axis[1]));
+}
+
 // field: the pressure of the last step, of the first target.
 static void recall(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
                    double field[3]) {
@@ -285,22 +292,29 @@ static void recall(const abPatchSystem* system, const abPair* pair, abPatchConta
   abPatchLaw* law = &c->law;
   double k = system->param[AB_PATCH_RECOVERY] / system->h;
   abVec3 shift = v3_sub(pair->patch.center, m->center);
-  abVec3 turned = v3_scale(m->turn, m->normal);
-  abVec3 bristle = v3_add(m->bristle, v3_cross(turned, shift));
+  abVec3 axis[3] = {m->t1, v3_cross(m->normal, m->t1), m->normal};
+  abVec3 turned = v3_scale(m->bristle[2], m->normal);
+  abVec3 bristle = v3_add(in_plane(axis, m->bristle), v3_cross(turned, shift));
   law->bristle[0] = k * v3_dot(bristle, c->axis[0]);
   law->bristle[1] = k * v3_dot(bristle, c->axis[1]);
-  law->bristle[2] = k * m->turn;
+  law->bristle[2] = k * m->bristle[2];
   double ratio = system->h / m->h;
-  abWrench w = wrench_move(wrench_scale(ratio, m->impulse), shift);
+  abWrench w = wrench_zero();
+  for (int i = 0; i < 3; i++) {
+    w.force = v3_axpy(ratio * m->impulse[i], axis[i], w.force);
+    w.torque = v3_axpy(ratio * m->impulse[3 + i], axis[i], w.torque);
+  }
+  w = wrench_move(w, shift);
   for (int i = 0; i < 2; i++) carry_field(m, c, shift, ratio, m->pressure[i], law->profile[i]);
   carry_field(m, c, shift, ratio, m->field, field);
   for (int i = 0; i < 3; i++) {
     c->impulse[i] = v3_dot(c->axis[i], w.force);
     c->impulse[3 + i] = v3_dot(c->axis[i], w.torque);
   }
-  c->state[0] = v3_dot(m->slide, c->axis[0]) - law->bristle[0];
-  c->state[1] = v3_dot(m->slide, c->axis[1]) - law->bristle[1];
-  c->state[5] = m->spin - law->bristle[2];
+  abVec3 slide = in_plane(axis, m->slide);
+  c->state[0] = v3_dot(slide, c->axis[0]) - law->bristle[0];
+  c->state[1] = v3_dot(slide, c->axis[1]) - law->bristle[1];
+  c->state[5] = m->slide[2] - law->bristle[2];
   c->slipping = m->slipping;
   law->was_fine = m->fine;
   c->newton_wait = m->newton_wait;

@@ -102,8 +102,12 @@ static inline abMat3 quat_matrix(abQuat q) {
 }
 // The rotation by the angle |r| about r. Written with sinc so that it is exact through r = 0.
 static inline abQuat quat_from_rotvec(abVec3 r) {
-  double half = 0.5 * v3_norm(r);
-  double s = half > 1e-8 ? 0.5 * sin(half) / half : 0.5;
+  double t = 0.25 * v3_norm2(r);  // half the angle, squared
+  if (t < 1e-5) {                 // the next terms are below rounding
+    double c = 1 - t * (0.5 - t * (1.0 / 24)), s = 0.5 - t * (1.0 / 12 - t * (1.0 / 240));
+    return (abQuat){c, s * r.x, s * r.y, s * r.z};
+  }
+  double half = sqrt(t), s = 0.5 * sin(half) / half;
   return (abQuat){cos(half), s * r.x, s * r.y, s * r.z};
 }
 static inline abQuat quat_from_axis_angle(abVec3 axis, double angle) {
