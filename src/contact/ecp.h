@@ -230,6 +230,7 @@ void ab_ecp_condensed_rows(abEcpSystem* s);  // fills F, J (of the bodies) and t
 // towers would rock on their rounding errors.)
 void ab_ecp_condensed_settle(abEcpSystem* s);
 void ab_ecp_condensed_step(abEcpSystem* s);  // solves for the step, destroying them
+void ab_ecp_condensed_again(abEcpSystem* s, const double* F);  // the same for another F
 
 // --- ecp_newton.c
 typedef enum abEcpNewton { AB_ECP_SOLVED, AB_ECP_STALLED, AB_ECP_SINGULAR } abEcpNewton;

@@ -162,6 +162,22 @@ void ab_ecp_condensed_settle(abEcpSystem* s) {
   }
 }
 
+// The step for the right side in s->trial, by elimination (first) or with its factors, and
+// refined.
+static void refine(abEcpSystem* s, bool first) {
+  const double* F = s->trial;
+  memcpy(s->F, F, sizeof(double) * (size_t)s->n);
+  memset(s->step, 0, sizeof(double) * (size_t)s->n);
+  double most = ab_dense_max(F, (size_t)s->n), left = INFINITY;
+  correct(s, first);
+  for (int i = 0; i < REFINEMENTS; i++) {
+    double now = leave(s, F);
+    if (now <= 1e-12 * most || !(now < 0.5 * left)) break;
+    left = now;
+    correct(s, false);
+  }
+}
+
 void ab_ecp_condensed_step(abEcpSystem* s) {
   int n = 6 * s->nbody;
   memset(s->J, 0, sizeof(double) * (size_t)(n * n));
@@ -170,15 +186,11 @@ void ab_ecp_condensed_step(abEcpSystem* s) {
       memcpy(s->J + (s->body[i]->slot + j) * n + s->body[i]->slot, s->diagonal + 36 * i + 6 * j,
              6 * sizeof(double));
   for (int i = 0; i < s->ncontact; i++) condense(s, s->contact[i], &s->block[i]);
-  double* F = s->trial;  // not in use yet
-  memcpy(F, s->F, sizeof(double) * (size_t)s->n);
-  memset(s->step, 0, sizeof(double) * (size_t)s->n);
-  double most = ab_dense_max(F, (size_t)s->n), left = INFINITY;
-  correct(s, true);
-  for (int i = 0; i < REFINEMENTS; i++) {
-    double now = leave(s, F);
-    if (now <= 1e-12 * most || !(now < 0.5 * left)) break;
-    left = now;
-    correct(s, false);
-  }
+  memcpy(s->trial, s->F, sizeof(double) * (size_t)s->n);  // not in use yet
+  refine(s, true);
+}
+
+void ab_ecp_condensed_again(abEcpSystem* s, const double* F) {
+  memcpy(s->trial, F, sizeof(double) * (size_t)s->n);
+  refine(s, false);
 }

@@ -106,9 +106,15 @@ bool ab_ecp_pivot(abEcpIsland* island, bool solved, bool thorough);
 bool ab_ecp_change_mode(abEcpIsland* island, int i, abEcpMode mode);
 
 // --- ecp_part.c
-// A motion in which all contacts nearer than `reach` have opened by `apart`, none bears, and the
-// impulses that make it so, in the units of the rows of momentum (ecp_rows.c).
-bool ab_ecp_part(abEcpIsland* island, double reach, double apart, double (*push)[6]);
+enum { AB_ECP_PUSHED = 32 };
+typedef struct abEcpPushed {
+  abEcpBody* body;
+  double by[6];  // impulse, in the units of the rows of momentum (ecp_rows.c)
+} abEcpPushed;
+// A motion in which all contacts nearer than `reach` have opened by `apart` and none bears, and the
+// impulses that make it so. Returns the number of bodies that they push, 0 if there is no such
+// motion.
+int ab_ecp_part(abEcpIsland* island, double reach, double apart, abEcpPushed* pushed);
 
 // --- ecp_path.c
 bool ab_ecp_follow_path(abEcpIsland* island);

@@ -15,7 +15,9 @@
 //     from a shorter step (ecp_continue.c), with changes of mode at the joint solution
 //     (ecp_pivot.c);
 // and where more contacts bear
-//   5 all at once, modes included (ecp_joint.c); up to 24 contacts 2 to 4 follow where that fails.
+//   5 all at once, modes included (ecp_joint.c); up to 24 contacts 4, then 2 and 3 follow where
+//   that
+//     fails.
 // Small islands try 5 after 4, and four contacts or fewer all combinations of their modes
 // (ecp_enumerate.c).
 // After each solution contacts left out are tested for overlap and taken in, and those that pull
@@ -381,10 +383,13 @@ static bool solve_small(abEcpIsland* island) {
 static bool solve_large(abEcpIsland* island, int size) {
   if (from_last_step(island)) return true;
   if (size > LARGEST) return false;
-  ab_ecp_save(island, AB_ECP_JOINT);
+  ab_ecp_save(island, AB_ECP_BEST);
+  ab_ecp_new_budget(island, 1);
+  if (!overlapping_start(island) && ab_ecp_follow_path(island)) return true;
+  ab_ecp_restore(island, AB_ECP_BEST);
   ab_ecp_new_budget(island, 1);
   bool solved = ab_ecp_solve_cold(island) || solve_at_length(island);
-  if (!solved) ab_ecp_restore(island, AB_ECP_JOINT);
+  if (!solved) ab_ecp_restore(island, AB_ECP_BEST);
   return solved;
 }
 

@@ -48,31 +48,48 @@ static void leave_out(abEcpContact* c) {
   c->mode = ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0);
 }
 
-bool ab_ecp_part(abEcpIsland* island, double reach, double apart, double (*push)[6]) {
-  enum { MOST = AB_ECP_DENSE, SWEEPS = 100 };
+// Bodies of contacts that are near; the others move freely.
+static int list_bodies(abEcpIsland* island, int n, const Near* near, abEcpPushed* pushed) {
+  int count = 0;
+  for (int i = 0; i < island->nbody; i++) {
+    abEcpBody* b = &island->body[i];
+    bool met = false;
+    for (int j = 0; j < n; j++) met = met || near[j].c->body[0] == b || near[j].c->body[1] == b;
+    if (!met) ab_ecp_body_free(b, island->system.exact_momentum);
+    if (met && count == AB_ECP_PUSHED) return 0;
+    if (met) pushed[count++].body = b;
+  }
+  return count;
+}
+
+int ab_ecp_part(abEcpIsland* island, double reach, double apart, abEcpPushed* pushed) {
+  enum { MOST = 96, SWEEPS = 100 };
   Near near[MOST];
   int n = 0;
   ab_ecp_start_poses(island);
+  for (int i = 0; i < island->nbody; i++)
+    island->body[i].f_ext = island->body[i].tau_ext = v3_zero();
   for (int i = 0; i < island->ncontact; i++) {
     abEcpContact* c = &island->contact[i];
     if (ab_ecp_gap(c) > reach) continue;
+    if (n == MOST) return 0;
     // not all alike, so that they do not close all at once
     near[n] = (Near){.c = c, .apart = apart * (1 + 0.37 * i / (1 + i))};
-    if (n == MOST || !normal_of(island, c, &near[n++].n)) return false;
+    if (!normal_of(island, c, &near[n++].n)) return 0;
   }
+  int count = list_bodies(island, n, near, pushed);
   for (int sweep = 0; sweep < SWEEPS; sweep++)
     for (int i = 0; i < n; i++) project(&near[i]);
-  for (int i = 0; i < island->nbody; i++) {
-    abEcpBody* b = &island->body[i];
+  for (int i = 0; i < count; i++) {
+    abEcpBody* b = pushed[i].body;
     double J[36], turn = 0.3 * apart * sqrt(b->m / b->inertia_scale);
     b->w = v3_scale(turn, v3_unit(v3(cos(3 * i + 1), sin(5 * i + 2), cos(7 * i + 3))));
-    b->f_ext = b->tau_ext = v3_zero();
     ab_ecp_body_end(b, island->system.exact_momentum);
-    ab_ecp_body_rows(&island->system, b, push[i], J, 6);
+    ab_ecp_body_rows(&island->system, b, pushed[i].by, J, 6);
   }
   for (int i = 0; i < island->ncontact; i++) {
     leave_out(&island->contact[i]);
-    if (ab_ecp_gap(&island->contact[i]) <= 0) return false;
+    if (ab_ecp_gap(&island->contact[i]) <= 0) return 0;
   }
-  return true;
+  return count;
 }

@@ -459,6 +459,8 @@ static bool end_pass(abPatchIsland* island, Progress* p, bool stalled) {
 // go on while each step takes off this much.
 #define NEARLY 0.3
 #define GOES_ON 0.3
+// Once begun, they go on to this share of the tolerance.
+#define MENDED 0.3
 
 // Leaves answers and residual of what it has reached.
 static void mend_by_old_factors(abPatchIsland* island, const abPatchCache* cache,
@@ -469,7 +471,7 @@ static void mend_by_old_factors(abPatchIsland* island, const abPatchCache* cache
     island->residual = ab_patch_residual(island);
     bool nearly = island->residual <= NEARLY && island->residual <= GOES_ON * last;
     if (island->residual <= wanted || !nearly || !ab_patch_chord(island, cache)) return;
-    last = island->residual, wanted = BEYOND * p->tolerance;
+    last = island->residual, wanted = MENDED * p->tolerance;
     island->iterations++;
   }
 }

@@ -78,16 +78,26 @@ void ab_volume_wrench_in(const abVolumeContact* c, abWrench w, double f[6]) {
   f[5] = s * v3_dot(p->normal, w.torque);
 }
 
+// Phi seen in the patch frame, angular parts scaled: R^T B R of each 3 x 3 block B, R = (t1, t2,
+// n).
 static void response_in_frame(const abContactProblem* problem, abVolumeContact* c) {
+  const abPatch* p = &c->pair->patch;
+  const abVec3 axis[3] = {p->t1, p->t2, p->normal};
   abMat6 phi;
-  ab_pair_response(problem, c->pair, c->pair->patch.center, &phi);
-  c->mass = ab_effective_mass(&phi, c->pair->patch.normal);
-  for (int j = 0; j < 6; j++) {
-    double unit[6] = {0}, column[6];
-    unit[j] = 1;
-    ab_volume_twist_in(c, m6_apply_wrench(&phi, ab_volume_wrench_out(c, unit)), column);
-    for (int i = 0; i < 6; i++) c->phi[i][j] = column[i];
-  }
+  ab_pair_response(problem, c->pair, p->center, &phi);
+  c->mass = ab_effective_mass(&phi, p->normal);
+  for (int bi = 0; bi < 6; bi += 3)
+    for (int bj = 0; bj < 6; bj += 3) {
+      double scale = (bi ? c->size : 1) * (bj ? c->size : 1);
+      for (int j = 0; j < 3; j++) {
+        abVec3 column = v3_scale(scale, axis[j]), turned;
+        const double *x = phi.m[bi] + bj, *y = phi.m[bi + 1] + bj, *z = phi.m[bi + 2] + bj;
+        turned.x = x[0] * column.x + x[1] * column.y + x[2] * column.z;
+        turned.y = y[0] * column.x + y[1] * column.y + y[2] * column.z;
+        turned.z = z[0] * column.x + z[1] * column.y + z[2] * column.z;
+        for (int i = 0; i < 3; i++) c->phi[bi + i][bj + j] = v3_dot(axis[i], turned);
+      }
+    }
 }
 
 // Largest speed at which an overlap is resolved: a tenth of that of a fall through the scene's

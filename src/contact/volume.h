@@ -141,8 +141,9 @@ typedef struct abVolumeContact {
   abVolumeCone cone;
   abVolumeVertices *hold, *slide;  // NULL before they are first needed
   double f[6];
-  double v[6];  // the motion f was found for, that with f (volume-pgs)
   abVolumeMode mode;
+  double v[6];    // volume-pgs: the motion with the last answer to a sweep
+  bool answered;  // since the last joint step (contact/volume_join.h)
 } abVolumeContact;
 
 // Fills the rest of an option whose coefficients and npyramid are set; false if the arena is full.

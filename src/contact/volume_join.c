@@ -15,33 +15,6 @@ static int mover_of(const abVolumeJoin* j, int body) {
   return j->problem->response->mover_of_body[body];
 }
 
-abStatus ab_volume_join_begin(abVolumeJoin* j, double most_sweeps) {
-  abArena* scratch = j->problem->scratch;
-  const abMover* mover = j->problem->response->mover;
-  int* size = AB_TAKE(scratch, int, j->nmover);
-  int(*edge)[2] = ab_arena_take(scratch, sizeof(int[2]) * (size_t)j->npair);
-  j->line = AB_TAKE(scratch, abVolumeLine, j->npair);
-  if (!size || !edge || !j->line) return AB_ERROR_MEMORY;
-  int nedge = 0;
-  for (int k = 0; k < j->nmover; k++) {
-    size[k] = mover[j->mover[k]].ndof;
-    j->block[j->mover[k]] = k;
-  }
-  for (int k = 0; k < j->npair; k++) {
-    const abPair* pair = j->contact[j->pair[k]].pair;
-    int a = mover_of(j, pair->body1), b = mover_of(j, pair->body2);
-    if (a < 0 || b < 0 || a == b) continue;
-    edge[nedge][0] = j->block[a], edge[nedge][1] = j->block[b];
-    nedge++;
-  }
-  abStatus status =
-      ab_block_symbolic(j->nmover, size, nedge, (const int(*)[2])edge,
-                        most_sweeps * SWEEP_FLOPS * j->npair, scratch, scratch, &j->symbolic);
-  if (status != AB_OK) return status;
-  j->du = AB_TAKE(scratch, double, j->symbolic.offset[j->nmover]);
-  return j->du && ab_block_lu_begin(&j->matrix, &j->symbolic, scratch) ? AB_OK : AB_ERROR_MEMORY;
-}
-
 // Adds J_a^T A J_b, A a body's block by rows, to the block of the movers of bodies a and b.
 static bool add_to_movers(abVolumeJoin* j, int a, int b, const double A[36]) {
   const abResponse* r = j->problem->response;
@@ -88,35 +61,42 @@ static void to_world(const abVolumeContact* c, const double D[36], double A[36])
     }
 }
 
-// B = sign X(a)^T A X(b), X(r) = [1, -[r x]; 0, 1]: a row (p, q) becomes (p, q + b x p), then the
-// columns likewise.
-static void move(const double A[36], abVec3 a, abVec3 b, double sign, double B[36]) {
+// B = sign A X(r), X(r) = [1, -[r x]; 0, 1]: a row (p, q) becomes (p, q + r x p).
+static void move_columns(const double A[36], abVec3 r, double sign, double B[36]) {
   for (int i = 0; i < 6; i++) {
     const double* p = A + 6 * i;
     double* q = B + 6 * i;
     q[0] = sign * p[0], q[1] = sign * p[1], q[2] = sign * p[2];
-    q[3] = sign * p[3] + (b.y * q[2] - b.z * q[1]);
-    q[4] = sign * p[4] + (b.z * q[0] - b.x * q[2]);
-    q[5] = sign * p[5] + (b.x * q[1] - b.y * q[0]);
+    q[3] = sign * p[3] + (r.y * q[2] - r.z * q[1]);
+    q[4] = sign * p[4] + (r.z * q[0] - r.x * q[2]);
+    q[5] = sign * p[5] + (r.x * q[1] - r.y * q[0]);
   }
+}
+
+// B = sign X(r)^T A, likewise for columns.
+static void move_rows(const double A[36], abVec3 r, double sign, double B[36]) {
+  for (int k = 0; k < 18; k++) B[k] = sign * A[k];
   for (int k = 0; k < 6; k++) {
-    B[18 + k] += a.y * B[12 + k] - a.z * B[6 + k];
-    B[24 + k] += a.z * B[k] - a.x * B[12 + k];
-    B[30 + k] += a.x * B[6 + k] - a.y * B[k];
+    B[18 + k] = sign * A[18 + k] + (r.y * B[12 + k] - r.z * B[6 + k]);
+    B[24 + k] = sign * A[24 + k] + (r.z * B[k] - r.x * B[12 + k]);
+    B[30 + k] = sign * A[30 + k] + (r.x * B[6 + k] - r.y * B[k]);
   }
 }
 
 static bool add_contact(abVolumeJoin* j, int i, const double D[36]) {
   const abVolumeContact* c = &j->contact[i];
   const int body[2] = {c->pair->body1, c->pair->body2};
-  double A[36], B[36];
+  double A[36], AX[36], XAX[36];
   to_world(c, D, A);
-  for (int a = 0; a < 2; a++)
-    for (int b = 0; b < 2; b++) {
-      if (mover_of(j, body[a]) < 0 || mover_of(j, body[b]) < 0) continue;
-      move(A, j->lever[i].arm[a], j->lever[i].arm[b], a == b ? 1 : -1, B);
-      if (!add_to_movers(j, body[a], body[b], B)) return false;
+  for (int b = 0; b < 2; b++) {
+    if (mover_of(j, body[b]) < 0) continue;
+    move_columns(A, j->lever[i].arm[b], b == 0 ? 1 : -1, AX);
+    for (int a = 0; a < 2; a++) {
+      if (mover_of(j, body[a]) < 0) continue;
+      move_rows(AX, j->lever[i].arm[a], a == 0 ? 1 : -1, XAX);
+      if (!add_to_movers(j, body[a], body[b], XAX)) return false;
     }
+  }
   return true;
 }
 
@@ -132,6 +112,38 @@ static bool add_inertia(abVolumeJoin* j) {
   }
   ab_arena_release(scratch, mark);
   return true;
+}
+
+abStatus ab_volume_join_begin(abVolumeJoin* j, double most_sweeps) {
+  abArena* scratch = j->problem->scratch;
+  const abMover* mover = j->problem->response->mover;
+  int* size = AB_TAKE(scratch, int, j->nmover);
+  int(*edge)[2] = ab_arena_take(scratch, sizeof(int[2]) * (size_t)j->npair);
+  j->line = AB_TAKE(scratch, abVolumeLine, j->npair);
+  if (!size || !edge || !j->line) return AB_ERROR_MEMORY;
+  memset(j->line, 0, sizeof *j->line * (size_t)j->npair);
+  int nedge = 0;
+  for (int k = 0; k < j->nmover; k++) {
+    size[k] = mover[j->mover[k]].ndof;
+    j->block[j->mover[k]] = k;
+  }
+  for (int k = 0; k < j->npair; k++) {
+    const abPair* pair = j->contact[j->pair[k]].pair;
+    int a = mover_of(j, pair->body1), b = mover_of(j, pair->body2);
+    if (a < 0 || b < 0 || a == b) continue;
+    edge[nedge][0] = j->block[a], edge[nedge][1] = j->block[b];
+    nedge++;
+  }
+  abStatus status =
+      ab_block_symbolic(j->nmover, size, nedge, (const int(*)[2])edge,
+                        most_sweeps * SWEEP_FLOPS * j->npair, scratch, scratch, &j->symbolic);
+  if (status != AB_OK) return status;
+  j->du = AB_TAKE(scratch, double, j->symbolic.offset[j->nmover]);
+  bool enough = j->du && ab_block_lu_begin(&j->matrix, &j->symbolic, scratch) &&
+                ab_block_lu_begin(&j->factor, &j->symbolic, scratch);
+  if (!enough) return AB_ERROR_MEMORY;
+  ab_block_lu_clear(&j->matrix);
+  return add_inertia(j) ? AB_OK : AB_ERROR_MEMORY;
 }
 
 // --- a step
@@ -163,17 +175,29 @@ static bool add_force(abVolumeJoin* j, int i, const double f[6]) {
   return true;
 }
 
-// The line of contact k of the island and its share of the system.
-static bool add_line(abVolumeJoin* j, int k, const double* v) {
+// The line of contact k of the island at its answer, and what it adds to the matrix.
+static bool renew_line(abVolumeJoin* j, int k) {
+  abVolumeContact* c = &j->contact[j->pair[k]];
+  abVolumeLine* line = &j->line[k];
+  double D[36], largest = 0;
+  memcpy(D, line->D, sizeof D);
+  memcpy(line->v, c->v, sizeof line->v);
+  ab_volume_linearise(c, line->v, line->f, line->D);
+  for (int a = 0; a < 36; a++) D[a] = line->D[a] - D[a], largest = larger(largest, fabs(D[a]));
+  c->answered = false;
+  return largest == 0 || add_contact(j, j->pair[k], D);
+}
+
+// The right-hand side of contact k: its line at the present motion against its present force.
+static bool add_residual(abVolumeJoin* j, int k, const double* v) {
   int i = j->pair[k];
-  abVolumeContact* c = &j->contact[i];
+  const abVolumeContact* c = &j->contact[i];
   abVolumeLine* line = &j->line[k];
   double r[6];
-  ab_volume_linearise(c, c->v, line->f, line->D);
   ab_volume_twist_in(c, ab_lever_twist(&j->lever[i], v), line->dv);
-  for (int a = 0; a < 6; a++) line->dv[a] -= c->v[a];
+  for (int a = 0; a < 6; a++) line->dv[a] -= line->v[a];
   for (int a = 0; a < 6; a++) r[a] = line->f[a] + dense_dot(line->D + 6 * a, line->dv, 6) - c->f[a];
-  return add_force(j, i, r) && add_contact(j, i, line->D);
+  return add_force(j, i, r);
 }
 
 // Forces by the lines, and what their changes do to the velocities: not du, which has the rounding
@@ -184,7 +208,7 @@ static void advance(abVolumeJoin* j, int k, double* v) {
   abVolumeLine* line = &j->line[k];
   double dv[6], df[6];
   ab_volume_twist_in(c, ab_lever_twist(&j->lever[i], j->dv), dv);
-  for (int a = 0; a < 6; a++) dv[a] += line->dv[a];
+  for (int a = 0; a < 6; a++) dv[a] += line->dv[a], line->v[a] += dv[a];
   ab_volume_advance(c, dv, line->D, line->f);
   for (int a = 0; a < 6; a++) df[a] = line->f[a] - c->f[a];
   memcpy(c->f, line->f, sizeof c->f);
@@ -194,13 +218,15 @@ static void advance(abVolumeJoin* j, int k, double* v) {
 bool ab_volume_join_step(abVolumeJoin* j, double* v) {
   const abMover* mover = j->problem->response->mover;
   size_t ndof = (size_t)j->symbolic.offset[j->nmover];
-  ab_block_lu_clear(&j->matrix);
   memset(j->du, 0, ndof * sizeof(double));
-  if (!add_inertia(j)) return false;
-  for (int k = 0; k < j->npair; k++)
-    if (j->contact[j->pair[k]].active && !add_line(j, k, v)) return false;
-  if (!ab_block_lu_factor(&j->matrix)) return false;
-  ab_block_lu_solve(&j->matrix, j->du);
+  for (int k = 0; k < j->npair; k++) {
+    const abVolumeContact* c = &j->contact[j->pair[k]];
+    if (c->answered && !renew_line(j, k)) return false;
+    if (c->active && !add_residual(j, k, v)) return false;
+  }
+  ab_block_lu_copy(&j->matrix, &j->factor);
+  if (!ab_block_lu_factor(&j->factor)) return false;
+  ab_block_lu_solve(&j->factor, j->du);
   if (!ab_dense_finite(j->du, ndof)) return false;
   for (int k = 0; k < j->nmover; k++)
     memcpy(j->dv + mover[j->mover[k]].dof0, j->du + j->symbolic.offset[k],

@@ -16,7 +16,8 @@
 //
 // A body touches few others, so the matrix is sparse and its factorisation costs about as much as a
 // sweep (solve/dense_blocks.h). Sliding makes it unsymmetric: friction follows the load, the load
-// does not follow friction.
+// does not follow friction. Contacts that a sweep left on their lines keep them:
+// only what is new is written into the matrix.
 #ifndef ABUT_CONTACT_VOLUME_JOIN_H
 #define ABUT_CONTACT_VOLUME_JOIN_H
 
@@ -24,8 +25,8 @@
 #include "solve/dense_blocks.h"
 
 typedef struct abVolumeLine {
-  double f[6], D[36];  // of the law
-  double dv[6];        // from the motion it was taken at
+  double v[6], f[6], D[36];  // a point of it and its slope
+  double dv[6];              // from there to the present motion
 } abVolumeLine;
 
 typedef struct abVolumeJoin {
@@ -37,7 +38,7 @@ typedef struct abVolumeJoin {
   int* block;  // per mover of the step: its place in the island
   double* dv;  // room for all velocities of the step
   abBlockSymbolic symbolic;
-  abBlockLu matrix;
+  abBlockLu matrix, factor;
   double* du;
   abVolumeLine* line;
 } abVolumeJoin;
@@ -46,8 +47,8 @@ typedef struct abVolumeJoin {
 // AB_ERROR_UNSUPPORTED if a step would cost more than `most_sweeps` sweeps, AB_ERROR_MEMORY if the
 // arena is full.
 abStatus ab_volume_join_begin(abVolumeJoin* join, double most_sweeps);
-// One step: forces of the contacts and velocities v. False, and nothing is changed, if there is
-// none.
+// One step: forces of the contacts and velocities v. False, and these are not changed, if there is
+// none; that ends the matter.
 bool ab_volume_join_step(abVolumeJoin* join, double* v);
 
 #endif

@@ -186,41 +186,79 @@ static bool newton_step(abVolumeContact* c, const double v0[6], double v[6], dou
   return true;
 }
 
-// The answer by the last step's tangent; true if the law agrees there.
-static bool follow_tangent(abVolumeContact* c, const double v0[6], double v[6], double f[6]) {
-  const abVolumeTangent* a = &c->slide->tangent;
-  double dv[6], law[6], change = 0, lack = 0;
-  tangent_step(c, v0, dv);
-  for (int i = 0; i < 6; i++) {
-    v[i] = a->v[i] + dv[i], f[i] = a->f[i] + dense_dot(a->D + 6 * i, dv, 6);
-    change = larger(change, fabs(f[i] - c->f[i]));
+// f(v) of a sliding contact by the law itself, and the friction t of its vertices.
+static void evaluate(const abVolumeContact* c, const double v[6], double f[6], abVec2* t) {
+  memset(f, 0, 6 * sizeof(double));
+  for (int l = 0; l < c->nvert; l++) {
+    abVec2 r = c->vert[l], u = ab_volume_sliding_velocity(v, r);
+    double eps = (c->target[l] - ab_volume_normal_velocity(v, r)) / c->slack[l];
+    t[l] = v2(0, 0);
+    if (!(eps > 0)) continue;
+    double limit = c->mu_kinetic * eps, speed = larger(v2_norm(u), c->slack[l] * limit);
+    if (speed > 0) t[l] = v2_scale(-limit / speed, u);
+    f[0] += t[l].x, f[1] += t[l].y, f[2] += eps;
+    f[3] += r.y * eps, f[4] -= r.x * eps, f[5] += v2_cross(r, t[l]);
   }
-  ab_volume_linearise(c, v, law, NULL);
-  for (int i = 0; i < 6; i++) lack = larger(lack, fabs(law[i] - f[i]));
-  return lack <= larger(c->option->small, GAIN * change);
+}
+
+// Is f the answer, up to `enough`? Corrects it by what the law lacks there and the last tangent,
+// and then remembers the friction of the vertices.
+static bool is_answer(abVolumeContact* c, const double v0[6], double enough, double f[6]) {
+  const abVolumeTangent* a = &c->slide->tangent;
+  double v[6], lack[6], r[6], dv[6], df[6], change = 0;
+  abVec2 t[AB_VOLUME_MAX_VERTEX];
+  ab_volume_multiply(c->phi[0], f, v);
+  for (int i = 0; i < 6; i++) v[i] += v0[i];
+  evaluate(c, v, lack, t);
+  for (int i = 0; i < 6; i++) lack[i] -= f[i];
+  ab_volume_multiply(c->phi[0], lack, r);
+  for (int i = 0; i < 6; i++) dv[i] = dense_dot(a->inverse + 6 * i, r, 6);
+  for (int i = 0; i < 6; i++) {
+    df[i] = lack[i] + dense_dot(a->D + 6 * i, dv, 6);
+    change = larger(change, fabs(df[i]));
+  }
+  if (!(change <= enough)) return false;
+  for (int i = 0; i < 6; i++) f[i] += df[i];
+  for (int l = 0; l < c->nvert; l++) c->slide->vertex[l].t = t[l];
+  c->slide->load = larger(0, f[2]);
+  return true;
+}
+
+static double difference(const double a[6], const double b[6]) {
+  double most = 0;
+  for (int i = 0; i < 6; i++) most = larger(most, fabs(a[i] - b[i]));
+  return most;
+}
+
+// The answer by the last tangent.
+static bool follow_tangent(abVolumeContact* c, const double v0[6], double f[6]) {
+  const abVolumeTangent* a = &c->slide->tangent;
+  double dv[6];
+  tangent_step(c, v0, dv);
+  for (int i = 0; i < 6; i++) f[i] = a->f[i] + dense_dot(a->D + 6 * i, dv, 6);
+  return is_answer(c, v0, larger(c->option->small, GAIN * difference(f, c->f)), f);
 }
 
 bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]) {
-  double v[6], last[6], enough = c->option->small;
-  if (c->slide->tangent.known) {
-    if (follow_tangent(c, v0, v, f)) return true;
-    memcpy(last, f, sizeof last);
-  } else {
-    memcpy(last, c->f, sizeof last);
-    ab_volume_multiply(c->phi[0], c->f, v);
-    for (int i = 0; i < 6; i++) v[i] += v0[i];
-  }
+  double v[6], last[6], small = c->option->small, enough = small;
+  memcpy(f, c->f, 6 * sizeof(double));
+  // After a joint step most contacts are right as they are.
+  if (c->slide->tangent.known &&
+      ((!c->answered && is_answer(c, v0, small, f)) || follow_tangent(c, v0, f)))
+    return true;
+  ab_volume_multiply(c->phi[0], f, v);
+  for (int i = 0; i < 6; i++) v[i] += v0[i];
+  memcpy(last, f, sizeof last);
   for (int step = 0; step < MAX_STEP; step++) {
     bool whole = step < FIRST_SHORT || step % 5 == 0;
     if (!newton_step(c, v0, v, f, whole ? 1 : SHORT_STEP)) return false;
-    double change = 0, size = 0;
-    for (int i = 0; i < 6; i++) {
-      change = larger(change, fabs(f[i] - last[i])), last[i] = f[i];
-      size = larger(size, fabs(f[i]));
-    }
+    double change = difference(f, last), size = 0;
+    memcpy(last, f, sizeof last);
+    for (int i = 0; i < 6; i++) size = larger(size, fabs(f[i]));
     if (step == 0) enough = larger(enough, GAIN * change);
     // Rounding of a force, magnified by the law, is the least that can be asked for.
-    if (whole && change <= larger(enough, 1e-12 * size)) return true;
+    if (whole && (change <= larger(enough, 1e-12 * size) || is_answer(c, v0, enough, f)))
+      return true;
   }
   return false;
 }

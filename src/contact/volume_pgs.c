@@ -22,11 +22,11 @@
 // Sweeps alone need the more rounds the more bodies lean on each other. So each is followed by a
 // step of all contacts together, with the modes and near the forces the sweep found
 // (contact/volume_join.h): a heap of fifty boxes then takes about as many sweeps as a pair. A sweep
-// has the last word: every force returned is its contact's own answer, and the residual is what
-// that sweep changed. Where such a step costs too much, or a dozen of them did not lead to the
-// answer, a sweep forth is followed by one back, so that chains are swept both ways, and the pair
-// is accelerated by its own history (contact/volume_accelerate.h). The parameter `accelerate`
-// leaves the one or both away.
+// has the last word: every force returned is its contact's own answer, or a tenth of the tolerance
+// from it, and the residual is what that sweep changed. Where such a step costs too much, or a
+// dozen of them did not lead to the answer, a sweep forth is followed by one back, so that chains
+// are swept both ways, and the pair is accelerated by its own history
+// (contact/volume_accelerate.h). The parameter `accelerate` leaves the one or both away.
 //
 // With static friction above kinetic friction, a load between the two has no fixed point: a contact
 // that slides leaves the others a motion in which it would stick, and the other way round. A
@@ -36,6 +36,7 @@
 #include "contact/volume.h"
 #include "contact/volume_accelerate.h"
 #include "contact/volume_join.h"
+#include "solve/dense.h"
 
 enum { P_TOLERANCE, P_SWEEPS, P_RATE, P_R_NORMAL, P_R_TANGENT, P_PYRAMID, P_VARIANT, P_ACCELERATE };
 static const abParam param[] = {
@@ -60,6 +61,8 @@ enum { MAX_RELEASE = 1 };
 enum { MAX_JOIN = 12 };
 // The cost of one of them, in sweeps, up to which they are worth it: about what they save.
 static const double MOST_SWEEPS = 10;
+// A contact whose answer is this part of the tolerance from its line is left there.
+static const double STILL = 0.1;
 
 typedef struct Sweep {
   const abContactProblem* problem;
@@ -72,8 +75,9 @@ typedef struct Sweep {
   // of the present island
   int npair, nmover;
   const int *pair, *mover;
-  int nfailed;  // local problems that were not solved in this sweep
-  int nchange;  // contacts that changed their mode
+  double still;  // a contact whose impulse would change by no more keeps it, and its line
+  int nfailed;   // local problems that were not solved in this sweep
+  int nchange;   // contacts that changed their mode
 } Sweep;
 
 // --- one contact, one sweep
@@ -122,12 +126,13 @@ static double visit(Sweep* s, int i) {
   for (int a = 0; a < 6; a++) {
     if (!isfinite(f[a])) f[a] = 0;
     df[a] = f[a] - c->f[a];
-    double size = fabs(df[a]);
-    if (size > change) change = size;
-    c->f[a] = f[a];
+    change = larger(change, fabs(df[a]));
   }
+  if (change <= s->still) return change;
+  memcpy(c->f, f, sizeof c->f);
   ab_volume_multiply(c->phi[0], c->f, c->v);
   for (int a = 0; a < 6; a++) c->v[a] += v0[a];
+  c->answered = true;
   ab_lever_apply(&s->lever[i], ab_volume_wrench_out(c, df), s->v);
   return change;
 }
@@ -185,6 +190,7 @@ static Progress solve_together(Sweep* s, const Goal* goal, Outcome* out) {
   for (int k = 0; status == AB_OK && k < MAX_JOIN && out->sweeps + 1 < goal->most; k++) {
     if (!ab_volume_join_step(&join, s->v)) break;
     out->sweeps++;
+    s->still = STILL * goal->small;
     if (sweep_once(s, goal, out)) return DONE;
   }
   return GIVEN_UP;
@@ -239,9 +245,11 @@ static bool solve_island(Sweep* s, const abIslands* islands, int island, const G
   s->pair = islands->pair + islands->pair_start[island];
   s->nmover = islands->mover_start[island + 1] - islands->mover_start[island];
   s->mover = islands->mover + islands->mover_start[island];
+  s->still = 0;
   *out = (Outcome){.change = INFINITY};
   Progress progress = GIVEN_UP;
   if (goal->accelerate > 1 && s->npair > 1) progress = solve_together(s, goal, out);
+  s->still = 0;
   if (progress == GIVEN_UP && goal->accelerate > 0) progress = solve_by_history(s, goal, out);
   if (progress == GIVEN_UP)
     while (!sweep_once(s, goal, out)) continue;

@@ -109,21 +109,13 @@ static void combine(const abVolumeContact* c, const double* A, const double* eps
 // -------------------------------------------------------------------------------------------------
 
 static bool invert(const abVolumeContact* c, abVolumeVertices* s, unsigned loaded) {
-  double lu[AB_VOLUME_MAX_VERTEX * AB_VOLUME_MAX_VERTEX], column[AB_VOLUME_MAX_VERTEX];
   int pivot[AB_VOLUME_MAX_VERTEX], n = 0;
   for (int l = 0; l < c->nvert; l++)
     if (loaded >> l & 1) s->index[n++] = l;
-  s->nloaded = n, s->loaded = loaded, s->has_inverse = false;
+  s->nloaded = n, s->loaded = loaded;
   for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) lu[i * n + j] = s->M[s->index[i] * c->nvert + s->index[j]];
-  if (!ab_dense_lu(n, lu, pivot, 64 * DBL_EPSILON)) return false;
-  for (int j = 0; j < n; j++) {
-    memset(column, 0, sizeof column);
-    column[j] = 1;
-    ab_dense_lu_solve(n, lu, pivot, column);
-    for (int i = 0; i < n; i++) s->inverse[i * n + j] = column[i];
-  }
-  return s->has_inverse = true;
+    for (int j = 0; j < n; j++) s->inverse[i * n + j] = s->M[s->index[i] * c->nvert + s->index[j]];
+  return s->has_inverse = ab_dense_invert(n, s->inverse, pivot, 64 * DBL_EPSILON);
 }
 
 // eps of the kept set; returns the vertices on the wrong side.

@@ -184,12 +184,15 @@ void ab_dense_lu_solve(int n, const double* lu, const int* pivot, double* x) {
     x[i] = (x[i] - dense_dot(lu + i * n + i + 1, x + i + 1, n - i - 1)) / lu[i * n + i];
 }
 
-// One matrix size known to the compiler where it is called with a constant.
-static inline __attribute__((always_inline)) bool invert(int n, double* a, int* pivot,
-                                                         double singular) {
-  double least = 0;
-  for (int i = 0; i < n * n; i++) least = larger(least, fabs(a[i]));
-  least *= singular;
+static void exchange_columns(int n, double* a, const int* pivot) {
+  for (int k = n - 1; k >= 0; k--)
+    for (int i = 0; i < n && pivot[k] != k; i++) {
+      double t = a[i * n + k];
+      a[i * n + k] = a[i * n + pivot[k]], a[i * n + pivot[k]] = t;
+    }
+}
+
+static bool invert_any(int n, double* a, int* pivot, double least) {
   for (int k = 0; k < n; k++) {
     int p = pivot[k] = largest_in_column(n, a, k);
     double *top = a + k * n, *other = a + p * n;
@@ -208,20 +211,54 @@ static inline __attribute__((always_inline)) bool invert(int n, double* a, int* 
       dense_axpy(-part, top, row, n);
     }
   }
-  for (int k = n - 1; k >= 0; k--)
-    for (int i = 0; i < n && pivot[k] != k; i++) {
-      double t = a[i * n + k];
-      a[i * n + k] = a[i * n + pivot[k]], a[i * n + pivot[k]] = t;
-    }
+  exchange_columns(n, a, pivot);
   return true;
 }
 
-AB_WIDE static bool invert_six(double* a, int* pivot, double singular) {
-  return invert(6, a, pivot, singular);
+// The same for six rows, each in two registers of four numbers, the last two of which are nothing.
+typedef double Four __attribute__((vector_size(32)));
+typedef int64_t Bits __attribute__((vector_size(32)));
+#define ALL ((int64_t)-1)
+static const Bits other_columns[6][2] = {
+    {{0, ALL, ALL, ALL}, {ALL, ALL, ALL, ALL}}, {{ALL, 0, ALL, ALL}, {ALL, ALL, ALL, ALL}},
+    {{ALL, ALL, 0, ALL}, {ALL, ALL, ALL, ALL}}, {{ALL, ALL, ALL, 0}, {ALL, ALL, ALL, ALL}},
+    {{ALL, ALL, ALL, ALL}, {0, ALL, ALL, ALL}}, {{ALL, ALL, ALL, ALL}, {ALL, 0, ALL, ALL}}};
+
+AB_WIDE static bool invert_six(double* a, int* pivot, double least) {
+  union {
+    Four four[6][2];
+    double row[6][8];
+  } w = {.row = {{0}}};
+  const Four ones = {1, 1, 1, 1};
+  for (int i = 0; i < 6; i++) memcpy(w.row[i], a + 6 * i, 6 * sizeof(double));
+  for (int k = 0; k < 6; k++) {
+    int p = k;
+    for (int i = k + 1; i < 6; i++) p = fabs(w.row[i][k]) > fabs(w.row[p][k]) ? i : p;
+    if (!(fabs(w.row[p][k]) > least)) return false;
+    pivot[k] = p;
+    double inverse = 1 / w.row[p][k];
+    Four top[2];
+    for (int b = 0; b < 2; b++)
+      top[b] = inverse * (Four)(((Bits)w.four[p][b] & other_columns[k][b]) |
+                                ((Bits)ones & ~other_columns[k][b]));
+    w.four[p][0] = w.four[k][0], w.four[p][1] = w.four[k][1];
+    for (int i = 0; i < 6; i++) {
+      double part = w.row[i][k];
+      for (int b = 0; b < 2; b++)
+        w.four[i][b] = (Four)((Bits)w.four[i][b] & other_columns[k][b]) - part * top[b];
+    }
+    w.four[k][0] = top[0], w.four[k][1] = top[1];
+  }
+  for (int i = 0; i < 6; i++) memcpy(a + 6 * i, w.row[i], 6 * sizeof(double));
+  exchange_columns(6, a, pivot);
+  return true;
 }
 
 bool ab_dense_invert(int n, double* a, int* pivot, double singular) {
-  return n == 6 ? invert_six(a, pivot, singular) : invert(n, a, pivot, singular);
+  double sum = 0;
+  for (int i = 0; i < n * n; i++) sum += fabs(a[i]);
+  double least = singular * sum / n;
+  return n == 6 ? invert_six(a, pivot, least) : invert_any(n, a, pivot, least);
 }
 
 int ab_dense_cholesky(int n, double* a, double least) {

@@ -15,21 +15,27 @@
 
 enum { SIX = 6 };  // rows of a free body's block: these sizes are written out
 
+static size_t bytes_of(const abBlockSymbolic* s) {
+  return (size_t)s->value[s->start[s->n]] * sizeof(double);
+}
+
 bool ab_block_lu_begin(abBlockLu* m, const abBlockSymbolic* s, abArena* arena) {
   m->s = s;
-  m->lower = AB_TAKE(arena, double, s->value[s->start[s->n]]);
-  m->upper = AB_TAKE(arena, double, s->value[s->start[s->n]]);
+  m->lower = ab_arena_take(arena, bytes_of(s));
+  m->upper = ab_arena_take(arena, bytes_of(s));
   m->work = AB_TAKE(arena, double, s->largest);
   m->pivot = AB_TAKE(arena, int, s->largest);
-  if (!m->lower || !m->upper || !m->work || !m->pivot) return false;
-  ab_block_lu_clear(m);
-  return true;
+  return m->lower && m->upper && m->work && m->pivot;
 }
 
 void ab_block_lu_clear(abBlockLu* m) {
-  size_t bytes = (size_t)m->s->value[m->s->start[m->s->n]] * sizeof(double);
-  memset(m->lower, 0, bytes);
-  memset(m->upper, 0, bytes);
+  memset(m->lower, 0, bytes_of(m->s));
+  memset(m->upper, 0, bytes_of(m->s));
+}
+
+void ab_block_lu_copy(const abBlockLu* from, abBlockLu* to) {
+  memcpy(to->lower, from->lower, bytes_of(from->s));
+  memcpy(to->upper, from->upper, bytes_of(from->s));
 }
 
 void ab_block_lu_add(abBlockLu* m, int i, int j, const double* A) {

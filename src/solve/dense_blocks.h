@@ -19,9 +19,11 @@ typedef struct abBlockLu {
   int* pivot;
 } abBlockLu;
 
-// Takes room for the blocks and clears them; false if the arena is full.
+// Takes room for the blocks; false if the arena is full.
 bool ab_block_lu_begin(abBlockLu* m, const abBlockSymbolic* s, abArena* arena);
 void ab_block_lu_clear(abBlockLu* m);
+// Both of the same pattern.
+void ab_block_lu_copy(const abBlockLu* from, abBlockLu* to);
 // Block (i, j), in the caller's numbering, of which the pattern must know, += A, size[i] x size[j]
 // by rows.
 void ab_block_lu_add(abBlockLu* m, int i, int j, const double* A);

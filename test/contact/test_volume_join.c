@@ -81,6 +81,7 @@ static void unsymmetric_blocks_solve_their_system(void** state) {
                                        &arena, &arena, &symbolic),
                      AB_OK);
     assert_true(ab_block_lu_begin(&m, &symbolic, &arena));
+    ab_block_lu_clear(&m);
     load(&s, &m);
     assert_true(ab_block_lu_factor(&m));
     double b[MAX_TOTAL], x[MAX_TOTAL];
@@ -106,6 +107,7 @@ static void singular_block_is_refused(void** state) {
   abBlockLu m;
   assert_int_equal(ab_block_symbolic(1, size, 0, NULL, INFINITY, &arena, &arena, &symbolic), AB_OK);
   assert_true(ab_block_lu_begin(&m, &symbolic, &arena));
+  ab_block_lu_clear(&m);
   double block[36] = {0};
   for (int i = 0; i < 5; i++) block[7 * i] = 1e6;
   ab_block_lu_add(&m, 0, 0, block);
