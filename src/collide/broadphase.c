@@ -3,10 +3,11 @@
 // Every bounded geom has a roomy box: its tight box, grown on all sides. As long as the tight box
 // stays inside, the roomy box does not move, and the list of pairs whose roomy boxes meet does not
 // change; so a scene at rest costs one comparison per geom. A geom that leaves its roomy box gets a
-// new one, grown more on the side it moves to, and its pairs are found anew in a tree of boxes
-// (tree.c). Where many leave theirs at once the whole tree and list are made anew. What is handed
-// on are the pairs of the list whose TIGHT boxes meet: this depends on the present poses alone,
-// never on how the list came about.
+// new one, grown more on the sides that have moved outwards since the last time, and its pairs are
+// found anew in a tree of boxes (tree.c). Where many leave theirs at once all get new ones, and the
+// whole tree and list are made anew: those that were about to leave do not follow one by one. What
+// is handed on are the pairs of the list whose TIGHT boxes meet: this depends on the present poses
+// alone, never on how the list came about.
 //
 // Planes are tried against everything: they are few. Models that solve for the motion within the
 // step (AB_GEOMETRY_PAIR) need the pairs that may come to touch during it, so their tight boxes are
@@ -26,11 +27,13 @@
 
 // Room on each side, relative to the tight box's size: more means fewer updates and more pairs to
 // look at.
-static const double ROOM = 0.08;
-// How many steps of its present motion a roomy box foresees.
-static const double FORESIGHT = 4;
-// A part of the geoms that leave their boxes makes a new tree cheaper than moving each of them.
-static const double MANY = 0.125;
+static const double ROOM = 0.05;
+// How many steps of its present motion a roomy box foresees. What has moved by more than this part
+// of its size has jumped, and does not go on like that.
+static const double FORESIGHT = 8, JUMP = 0.3;
+// A part of the geoms that leave their boxes makes a new tree cheaper than moving each of them, and
+// those who would leave in the next steps.
+static const double MANY = 0.06;
 // Address space for the pair list.
 static const size_t LIST_RESERVE = (size_t)8 << 30;
 
@@ -38,7 +41,10 @@ struct abBroadphase {
   int ngeom, nplane;
   int* plane;     // the unbounded geoms
   bool* in_tree;  // per geom
-  abBox* tight;
+  abBox* tight;   // now, and as they were the last time
+  abBox* was;
+  const abFilter* filter;
+  bool rules;   // the model has pairs that are asked for or excluded by name
   abTree tree;  // its leaves hold the roomy boxes
   bool* moved;  // got a new roomy box in this step
   int* mover_list;
@@ -50,15 +56,20 @@ struct abBroadphase {
 abStatus ab_broadphase_create(const abModel* model, struct abBroadphase** out) {
   size_t n = (size_t)model->ngeom + 1;
   size_t bytes = sizeof(struct abBroadphase) +
-                 n * (2 * sizeof(int) + 2 * sizeof(bool) + sizeof(abBox)) +
+                 n * (2 * sizeof(int) + 2 * sizeof(bool) + 2 * sizeof(abBox) + sizeof(abFilter)) +
                  ab_tree_bytes(model->ngeom) + 64;
   struct abBroadphase* b = ab_alloc_zero(bytes);
   if (!b) return AB_ERROR_MEMORY;
   b->ngeom = model->ngeom;
   b->tight = (abBox*)(b + 1);
-  void* nodes = b->tight + n;
+  b->was = b->tight + n;
+  b->rules = model->npair_rule > 0 || model->nexclude > 0;
+  void* nodes = b->was + n;
   ab_tree_init(&b->tree, model->ngeom, nodes);
-  b->plane = (int*)((char*)nodes + ab_tree_bytes(model->ngeom));
+  abFilter* filter = (abFilter*)(void*)((char*)nodes + ab_tree_bytes(model->ngeom));
+  for (int i = 0; i < model->ngeom; i++) filter[i] = ab_filter(model, i);
+  b->filter = filter;
+  b->plane = (int*)(filter + n);
   b->mover_list = b->plane + n;
   b->in_tree = (bool*)(b->mover_list + n);
   b->moved = b->in_tree + n;
@@ -99,13 +110,22 @@ static double contact_margin(const abModel* model, const abData* data) {
   return data->contact->margin * v3_norm(model->gravity) * data->h * data->h;
 }
 
-static abBox roomy_box(const abModel* model, const abData* data, int geom, abBox tight) {
-  abVec3 size = v3_sub(tight.high, tight.low);
-  double room = ROOM * fmax(size.x, fmax(size.y, size.z));
-  abBox box = grow(tight, v3(room, room, room));
-  abVec3 ahead = v3_scale(FORESIGHT * data->h, data->twist[model->geom[geom].body].lin);
-  box.low = v3_add(box.low, v3(fmin(ahead.x, 0), fmin(ahead.y, 0), fmin(ahead.z, 0)));
-  box.high = v3_add(box.high, v3(fmax(ahead.x, 0), fmax(ahead.y, 0), fmax(ahead.z, 0)));
+// How far a side goes on, that has moved outwards by `step`.
+static double ahead_of(double step, double jump) {
+  return step > 0 && step < jump ? FORESIGHT * step : 0;
+}
+
+// `was` is the tight box of the last time, or for a geom that has none, of a step ago.
+static abBox roomy_box(abBox now, abBox was) {
+  abVec3 size = v3_sub(now.high, now.low), low = v3_sub(was.low, now.low),
+         high = v3_sub(now.high, was.high);
+  double longest = fmax(size.x, fmax(size.y, size.z)), room = ROOM * longest;
+  double jump = JUMP * longest;
+  abBox box = grow(now, v3(room, room, room));
+  box.low =
+      v3_sub(box.low, v3(ahead_of(low.x, jump), ahead_of(low.y, jump), ahead_of(low.z, jump)));
+  box.high =
+      v3_add(box.high, v3(ahead_of(high.x, jump), ahead_of(high.y, jump), ahead_of(high.z, jump)));
   return box;
 }
 
@@ -115,45 +135,58 @@ static int update_boxes(const abModel* model, const abData* data, struct abBroad
   bool ahead = data->contact->geometry == AB_GEOMETRY_PAIR;
   double margin = contact_margin(model, data);
   int nmoved = 0;
+  abBox* old = b->tight;
+  b->tight = b->was, b->was = old;
   for (int i = 0; i < b->ngeom; i++) {
     b->moved[i] = false;
-    if (model->geom[i].shape.type == AB_PLANE) continue;
-    if (b->in_tree[i] && model->body[model->geom[i].body].mover < 0) continue;  // fixed for good
+    if (b->filter[i].kind != AB_FILTER_MOVES &&
+        (b->in_tree[i] || b->filter[i].kind == AB_FILTER_PLANE))
+      continue;  // fixed for good
+    const abGeom* geom = &model->geom[i];
     abBox* t = &b->tight[i];
-    ab_shape_aabb(&model->geom[i].shape, &data->geom_pose[i], &t->low, &t->high);
-    double r = model->geom[i].margin + (ahead ? reach(model, data, i) : 0.5 * margin);
+    ab_shape_aabb(&geom->shape, &data->geom_pose[i], &t->low, &t->high);
+    double r = geom->margin + (ahead ? reach(model, data, i) : 0.5 * margin);
     if (r > 0) *t = grow(*t, v3(r, r, r));
-    if (b->in_tree[i] && box_holds(&b->tree.node[i].box, t)) continue;
+    if (b->in_tree[i]) {
+      if (box_holds(&b->tree.node[i].box, t)) continue;
+    } else {
+      abVec3 step = v3_scale(data->h, data->twist[geom->body].lin);
+      b->was[i] = (abBox){v3_sub(t->low, step), v3_sub(t->high, step)};
+    }
     b->moved[i] = true;
     b->mover_list[nmoved++] = i;
   }
   return nmoved;
 }
 
+// All that can move get new roomy boxes, and the tree is made anew.
+static bool renew_tree(struct abBroadphase* b, abArena* scratch) {
+  abArenaMark mark = ab_arena_mark(scratch);
+  int *leaf = AB_TAKE(scratch, int, b->ngeom), n = 0;
+  if (!leaf) return false;
+  for (int i = 0; i < b->ngeom; i++) {
+    if (b->filter[i].kind == AB_FILTER_PLANE) continue;
+    if (!b->in_tree[i] || b->filter[i].kind == AB_FILTER_MOVES)
+      b->tree.node[i].box = roomy_box(b->tight[i], b->was[i]);
+    b->in_tree[i] = true;
+    leaf[n++] = i;
+  }
+  bool done = ab_tree_build(&b->tree, n, leaf, scratch);
+  ab_arena_release(scratch, mark);
+  return done;
+}
+
 // Gives the geoms of mover_list new roomy boxes. *anew: the tree was made anew.
-static bool update_tree(const abModel* model, const abData* data, struct abBroadphase* b,
-                        int nmoved, bool* anew) {
+static bool update_tree(struct abBroadphase* b, int nmoved, abArena* scratch, bool* anew) {
   *anew = nmoved > MANY * b->ngeom;
+  if (*anew) return renew_tree(b, scratch);
   for (int k = 0; k < nmoved; k++) {
     int i = b->mover_list[k];
-    abBox box = roomy_box(model, data, i, b->tight[i]);
-    if (*anew) {
-      b->tree.node[i].box = box;
-    } else {
-      if (b->in_tree[i]) ab_tree_remove(&b->tree, i);
-      ab_tree_insert(&b->tree, i, box);
-    }
+    if (b->in_tree[i]) ab_tree_remove(&b->tree, i);
+    ab_tree_insert(&b->tree, i, roomy_box(b->tight[i], b->was[i]));
     b->in_tree[i] = true;
   }
-  if (!*anew) return true;
-  abArenaMark mark = ab_arena_mark(data->scratch);
-  int *leaf = AB_TAKE(data->scratch, int, b->ngeom), n = 0;
-  if (!leaf) return false;
-  for (int i = 0; i < b->ngeom; i++)
-    if (b->in_tree[i]) leaf[n++] = i;
-  bool done = ab_tree_build(&b->tree, n, leaf, data->scratch);
-  ab_arena_release(data->scratch, mark);
-  return done;
+  return true;
 }
 
 static bool push(abArena* arena, int* n, uint64_t key) {
@@ -174,46 +207,83 @@ typedef struct Search {
   int geom;
 } Search;
 
+static inline bool passes(const Search* s, int a, int b) {
+  const abFilter* f = s->b->filter;
+  return s->b->rules ? ab_may_collide(s->model, a, b) : ab_filters_pass(&f[a], &f[b]);
+}
+
 static bool found(void* context, int other) {
   const Search* s = context;
   if (other == s->geom) return true;
   // Two moved geoms find each other twice; the smaller one adds the pair.
   if (s->b->moved[other] && other < s->geom) return true;
-  if (!ab_may_collide(s->model, s->geom, other)) return true;
+  if (!passes(s, s->geom, other)) return true;
   return push(s->list, s->n, pair_key(s->geom, other));
 }
 
 static bool found_two(void* context, int a, int b) {
   const Search* s = context;
-  return !ab_may_collide(s->model, a, b) || push(s->list, s->n, pair_key(a, b));
+  return !passes(s, a, b) || push(s->list, s->n, pair_key(a, b));
 }
 
-// The old pairs of which neither geom moved, and the moved geoms' pairs.
-static bool renew_moved(Search* s, const uint64_t* old, int nold, int nmoved) {
+static uint64_t* keys_of(const abArena* list) { return (uint64_t*)(void*)list->base; }
+
+// The moved geoms' pairs into the list in use next, sorted.
+static bool find_moved(Search* s, int nmoved, abArena* scratch) {
   const struct abBroadphase* b = s->b;
-  for (int i = 0; i < nold; i++)
-    if (!b->moved[old[i] >> 32] && !b->moved[old[i] & 0xffffffffu] && !push(s->list, s->n, old[i]))
-      return false;
   for (int i = 0; i < nmoved; i++) {
     s->geom = b->mover_list[i];
     if (!ab_tree_query(&b->tree, &b->tree.node[s->geom].box, found, s)) return false;
   }
+  return ab_sort_keys(scratch, *s->n, keys_of(s->list));
+}
+
+// Of the present list the pairs of which neither geom moved, and the nfresh new ones between them,
+// into the scratch's room.
+static int merge(const struct abBroadphase* b, int nfresh, const uint64_t* fresh, uint64_t* out) {
+  const uint64_t* old = keys_of(&b->list[b->now]);
+  const bool* moved = b->moved;
+  int n = 0, k = 0;
+  for (int i = 0; i < b->nkey; i++) {
+    uint64_t key = old[i];
+    while (k < nfresh && fresh[k] < key) out[n++] = fresh[k++];
+    out[n] = key;
+    n += !(moved[key >> 32] | moved[key & 0xffffffffu]);
+  }
+  while (k < nfresh) out[n++] = fresh[k++];
+  return n;
+}
+
+// Moves few: the list changes where they are.
+static bool renew_moved(Search* s, int nmoved, abArena* scratch) {
+  struct abBroadphase* b = s->b;
+  if (!find_moved(s, nmoved, scratch)) return false;
+  int nfresh = *s->n;
+  abArenaMark mark = ab_arena_mark(scratch);
+  uint64_t* fresh = AB_TAKE(scratch, uint64_t, nfresh);
+  ab_arena_release(s->list, 0);
+  // room for one more, see merge
+  if (!fresh || !ab_arena_take(s->list, sizeof(uint64_t) * (size_t)(b->nkey + nfresh + 1)))
+    return false;
+  memcpy(fresh, keys_of(s->list), sizeof(uint64_t) * (size_t)nfresh);
+  *s->n = merge(b, nfresh, fresh, keys_of(s->list));
+  ab_arena_release(scratch, mark);
   return true;
 }
 
 static bool update_list(const abModel* model, struct abBroadphase* b, int nmoved, bool anew,
                         abArena* scratch) {
   if (nmoved == 0) return true;
-  const uint64_t* old = (const uint64_t*)(void*)b->list[b->now].base;
   abArena* next = &b->list[1 - b->now];
   ab_arena_release(next, 0);
   int n = 0;
   Search s = {.model = model, .b = b, .list = next, .n = &n};
-  bool done = anew ? ab_tree_pairs(&b->tree, found_two, &s) : renew_moved(&s, old, b->nkey, nmoved);
-  if (!done) return false;
+  bool done =
+      anew ? ab_tree_pairs(&b->tree, found_two, &s) && ab_sort_keys(scratch, n, keys_of(next))
+           : renew_moved(&s, nmoved, scratch);
   b->now = 1 - b->now;
   b->nkey = n;
-  return ab_sort_keys(scratch, n, (uint64_t*)(void*)next->base);
+  return done;
 }
 
 static bool reaches_plane(const abPose* plane, const abBox* box, double margin) {
@@ -223,14 +293,11 @@ static bool reaches_plane(const abPose* plane, const abBox* box, double margin) 
   return v3_dot(n, v3_sub(deepest, plane->p)) <= margin;
 }
 
-// Keys of all candidates, unsorted where planes are concerned.
-static int collect(const abModel* model, const abData* data, const struct abBroadphase* b,
-                   uint64_t* key) {
-  const uint64_t* list = (const uint64_t*)(void*)b->list[b->now].base;
+// Keys of the pairs with a plane.
+static int collect_planes(const abModel* model, const abData* data, const struct abBroadphase* b,
+                          uint64_t* key) {
   double margin = contact_margin(model, data);
   int n = 0;
-  for (int i = 0; i < b->nkey; i++)
-    if (box_meets(&b->tight[list[i] >> 32], &b->tight[list[i] & 0xffffffffu])) key[n++] = list[i];
   for (int k = 0; k < b->nplane; k++)
     for (int i = 0; i < b->ngeom; i++)
       if (b->in_tree[i] && reaches_plane(&data->geom_pose[b->plane[k]], &b->tight[i], margin) &&
@@ -239,24 +306,50 @@ static int collect(const abModel* model, const abData* data, const struct abBroa
   return n;
 }
 
+static inline void put_pair(int pair[2], uint64_t key) {
+  pair[0] = (int)(key >> 32);
+  pair[1] = (int)(key & 0xffffffffu);
+}
+
+// The pairs of the list whose tight boxes meet, and between them those with a plane. About half of
+// the list passes: a branch would guess in vain.
+static int collect(const struct abBroadphase* b, int nplane, const uint64_t* plane,
+                   int (*pair)[2]) {
+  const uint64_t* list = keys_of(&b->list[b->now]);
+  const abBox* tight = b->tight;
+  int n = 0, k = 0;
+  for (int i = 0; i < b->nkey; i++) {
+    uint64_t key = list[i];
+    while (k < nplane && plane[k] < key) put_pair(pair[n++], plane[k++]);
+    put_pair(pair[n], key);
+    n += box_meets(&tight[key >> 32], &tight[key & 0xffffffffu]);
+  }
+  while (k < nplane) put_pair(pair[n++], plane[k++]);
+  return n;
+}
+
 abStatus ab_broadphase(const abModel* model, abData* data) {
   struct abBroadphase* b = data->broadphase;
   int nmoved = update_boxes(model, data, b);
   bool anew;
-  if (!update_tree(model, data, b, nmoved, &anew) ||
+  if (!update_tree(b, nmoved, data->scratch, &anew) ||
       !update_list(model, b, nmoved, anew, data->scratch))
     return AB_ERROR_MEMORY;
-  size_t most = (size_t)b->nkey + (size_t)b->nplane * (size_t)b->ngeom;
   abArenaMark mark = ab_arena_mark(data->scratch);
-  uint64_t* key = AB_TAKE(data->scratch, uint64_t, most);
-  if (!key) return AB_ERROR_MEMORY;
-  int n = collect(model, data, b, key);
-  int(*pair)[2] = ab_arena_take(data->step_arena, sizeof *pair * (size_t)n);
-  if (!pair || (b->nplane > 0 && !ab_sort_keys(data->scratch, n, key))) return AB_ERROR_MEMORY;
-  for (int i = 0; i < n; i++) {
-    pair[i][0] = (int)(key[i] >> 32);
-    pair[i][1] = (int)(key[i] & 0xffffffffu);
-  }
+  size_t most = (size_t)b->nplane * (size_t)b->ngeom;
+  uint64_t* plane = AB_TAKE(data->scratch, uint64_t, most);
+  if (!plane) return AB_ERROR_MEMORY;
+  int nplane = collect_planes(model, data, b, plane);
+  // those of one plane are in order
+  if (b->nplane > 1 && !ab_sort_keys(data->scratch, nplane, plane)) return AB_ERROR_MEMORY;
+  // room for one more, see collect
+  size_t room = (size_t)b->nkey + (size_t)nplane + 1;
+  abArenaMark start = ab_arena_mark(data->step_arena);
+  int(*pair)[2] = ab_arena_take(data->step_arena, sizeof *pair * room);
+  if (!pair) return AB_ERROR_MEMORY;
+  int n = collect(b, nplane, plane, pair);
+  ab_arena_release(data->step_arena, start);
+  ab_arena_take(data->step_arena, sizeof *pair * (size_t)n);
   ab_arena_release(data->scratch, mark);
   data->ncandidate = n;
   data->candidate = (const int(*)[2])pair;

@@ -7,13 +7,15 @@
 //   - n . (d + w x r)
 //
 // wherever the shapes overlap before and after. This is applied, always from where the patch was
-// measured, so that nothing adds up; the outline stays. What is neglected is the motion of the
-// outline: of the order of the motion itself, so relative to the patch as (motion / extent) for a
-// face, and where the outline follows from the depth, as with an edge or a corner that dips in, as
-// (motion / depth). The depth of what rests is of the order of the margin of the contact model, which
-// is therefore the measure: KEPT of it is as much as a shape may have moved with any of its
-// points. Beyond it the patch is measured again. The force then changes by that share at most: a
-// tenth of what a step's solution is left with.
+// measured, so that nothing adds up; the outline stays. What is neglected is that the outline
+// moves. The affine thickness over the true outline would differ: little for a face, whose outline
+// moves no further than the bodies, so by the share of the depth in its size; but for an edge or a
+// corner that dips in, whose outline follows from the depth, by as much as the motion itself.
+//
+// So KEPT bounds the motion. It is measured by the margin of the contact model, some g h^2: when
+// the patch is measured again its thickness jumps by no more than KEPT of that, which means a
+// velocity smaller than KEPT times what gravity gives in a few steps, a tenth of what a step's
+// solution may leave.
 //
 // Models without a margin have no such measure, and every patch of theirs is measured.
 #include "collide/collide_kept.h"

@@ -15,20 +15,22 @@ static bool excluded(const abModel* model, int body1, int body2) {
   return false;
 }
 
-// Is `body` the body that `other`'s rigid group hangs on?
-static bool is_parent_of(const abModel* model, int body, int other) {
-  int group = model->body[other].weld;
-  return model->body[model->body[group].parent].weld == model->body[body].weld;
+abFilter ab_filter(const abModel* model, int geom) {
+  const abGeom* g = &model->geom[geom];
+  int weld = model->body[g->body].weld;
+  return (abFilter){.contype = g->contype,
+                    .conaffinity = g->conaffinity,
+                    .weld = weld,
+                    .above = model->body[model->body[weld].parent].weld,
+                    .kind = g->shape.type == AB_PLANE        ? AB_FILTER_PLANE
+                            : model->body[g->body].mover < 0 ? AB_FILTER_FIXED
+                                                             : AB_FILTER_MOVES};
 }
 
 bool ab_may_collide(const abModel* model, int geom1, int geom2) {
-  const abGeom *a = &model->geom[geom1], *b = &model->geom[geom2];
   if (model->npair_rule > 0 && ab_find_pair_rule(model, geom1, geom2)) return true;
-  if (!(a->contype & b->conaffinity) && !(b->contype & a->conaffinity)) return false;
-  int weld1 = model->body[a->body].weld, weld2 = model->body[b->body].weld;
-  if (weld1 == weld2) return false;
-  if (weld1 != 0 && weld2 != 0 &&
-      (is_parent_of(model, a->body, b->body) || is_parent_of(model, b->body, a->body)))
-    return false;
-  return !(model->nexclude > 0 && excluded(model, a->body, b->body));
+  abFilter a = ab_filter(model, geom1), b = ab_filter(model, geom2);
+  if (!ab_filters_pass(&a, &b)) return false;
+  return !(model->nexclude > 0 &&
+           excluded(model, model->geom[geom1].body, model->geom[geom2].body));
 }

@@ -4,6 +4,21 @@
 
 #include <abut/model.h>
 
+// What decides it of one geom, close together.
+typedef struct abFilter {
+  int contype, conaffinity;
+  int weld, above;  // its rigid group, and the one this hangs on
+  enum { AB_FILTER_FIXED, AB_FILTER_MOVES, AB_FILTER_PLANE } kind;
+} abFilter;
+abFilter ab_filter(const abModel* model, int geom);
+
+// ab_may_collide where no pairs are asked for or excluded by name.
+static inline bool ab_filters_pass(const abFilter* a, const abFilter* b) {
+  bool meant = (a->contype & b->conaffinity) || (b->contype & a->conaffinity);
+  bool hangs = a->weld != 0 && b->weld != 0 && (a->above == b->weld || b->above == a->weld);
+  return meant && a->weld != b->weld && !hangs;
+}
+
 // As in MJCF: never within one body (bodies welded together count as one), never two geoms fixed to
 // the world, never a body and its parent unless the parent is fixed to the world, never an excluded
 // pair of bodies; else by the bits (contype1 & conaffinity2) || (contype2 & conaffinity1). An

@@ -241,31 +241,35 @@ bool ab_tree_build(abTree* tree, int n, const int* leaf, abArena* scratch) {
 
 bool ab_tree_pairs(const abTree* tree, bool (*visit)(void*, int, int), void* context) {
   // Of a node with itself two of three remain waiting, of two nodes one of two: with a height below
-  // 64 no more than 256.
+  // 64 no more than 256. Two nodes wait only if their boxes meet, which is counted, not branched
+  // on.
   int stack[320][2], n = 0;
+  const abTreeNode* node = tree->node;
   if (tree->root >= 0) stack[n][0] = stack[n][1] = tree->root, n++;
   while (n > 0) {
     int a = stack[--n][0], b = stack[n][1];
-    const abTreeNode *x = &tree->node[a], *y = &tree->node[b];
+    const abTreeNode *x = &node[a], *y = &node[b];
     if (a == b) {
       if (is_leaf(tree, a)) continue;
       int l = x->child[0], r = x->child[1];
-      stack[n][0] = l, stack[n++][1] = r;
+      stack[n][0] = l, stack[n][1] = r;
+      n += box_meets(&node[l].box, &node[r].box);
       stack[n][0] = stack[n][1] = r, n++;
       stack[n][0] = stack[n][1] = l, n++;
       continue;
     }
-    if (!box_meets(&x->box, &y->box)) continue;
     if (x->height == 0 && y->height == 0) {
       if (!visit(context, a, b)) return false;
       continue;
     }
     // go down in the higher one
     bool first = x->height >= y->height;
-    const abTreeNode* down = first ? x : y;
-    for (int k = 0; k < 2; k++, n++) {
-      stack[n][0] = first ? down->child[k] : a;
-      stack[n][1] = first ? b : down->child[k];
+    const abTreeNode *down = first ? x : y, *other = first ? y : x;
+    int stay = first ? b : a;
+    for (int k = 0; k < 2; k++) {
+      int child = down->child[k];
+      stack[n][0] = child, stack[n][1] = stay;
+      n += box_meets(&node[child].box, &other->box);
     }
   }
   return true;

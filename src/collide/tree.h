@@ -11,8 +11,9 @@ typedef struct abBox {
 } abBox;
 
 static inline bool box_meets(const abBox* a, const abBox* b) {
-  return a->low.x <= b->high.x && b->low.x <= a->high.x && a->low.y <= b->high.y &&
-         b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
+  // without branches: mostly it is a toss-up
+  return (a->low.x <= b->high.x) & (b->low.x <= a->high.x) & (a->low.y <= b->high.y) &
+         (b->low.y <= a->high.y) & (a->low.z <= b->high.z) & (b->low.z <= a->high.z);
 }
 
 static inline bool box_holds(const abBox* outer, const abBox* inner) {

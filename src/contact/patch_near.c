@@ -11,16 +11,17 @@
 //   f = f_0 - G_0 (e - e_0)
 //
 // also in another step, while stiffness, bound and profile are the same, which they are as long as
-// they would change by less than AB_PATCH_SAME. What is neglected is of second order: the law bends
-// where points begin to slip or to come off, at velocities of the order of slip_speed or of the
-// pressure over its stiffness; within REACH of these the force is wrong by a share of REACH^2 at
-// most, a tenth of the tolerance of large islands, which alone use this.
+// they would change by less than AB_PATCH_SAME. The law bends where points begin to slip or to come
+// off, at velocities of the order of slip_speed or of the pressure over its stiffness. Within REACH
+// of these the pressure is wrong by a share of REACH^2, and friction, where a point of its rule
+// passes from sticking to slipping, by REACH times that point's share in the load, a tenth or less:
+// together less than the tolerance of large islands, which alone use this.
 #include <math.h>
 #include <string.h>
 
 #include "contact/patch.h"
 
-#define REACH 1e-3
+#define REACH 3e-4
 
 static void question(const abPatchContact* c, double e[6]) {
   const double *b = c->law.bristle, *t = c->law.target[0], *V = c->V;

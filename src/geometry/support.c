@@ -124,6 +124,15 @@ void ab_shape_aabb(const abShape* s, const abPose* pose, abVec3* low, abVec3* hi
     return;
   }
   abMat3 R = quat_matrix(pose->q);
+  if (s->type == AB_BOX) {  // the most frequent: without detours
+    abVec3 h = s->size, p = pose->p;
+    double x = h.x * fabs(R.m[0][0]) + h.y * fabs(R.m[0][1]) + h.z * fabs(R.m[0][2]);
+    double y = h.x * fabs(R.m[1][0]) + h.y * fabs(R.m[1][1]) + h.z * fabs(R.m[1][2]);
+    double z = h.x * fabs(R.m[2][0]) + h.y * fabs(R.m[2][1]) + h.z * fabs(R.m[2][2]);
+    *low = v3(p.x - x, p.y - y, p.z - z);
+    *high = v3(p.x + x, p.y + y, p.z + z);
+    return;
+  }
   if (s->type == AB_MESH) {
     aabb_poly(s->poly, &R, low, high);
   } else {

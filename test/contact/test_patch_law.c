@@ -285,6 +285,48 @@ static void pressure_does_not_feel_a_vertex_on_an_edge(void** state) {
   }
 }
 
+static double size_of(const double f[6]) {
+  double sum = 0;
+  for (int k = 0; k < 6; k++) sum += f[k] * f[k];
+  return sqrt(sum);
+}
+
+// Moved by the twist, by the target or by the bristle alike.
+static void near_its_last_question_the_law_is_its_derivative(void** state) {
+  (void)state;
+  Random r = {21};
+  int nnear = 0, nbent = 0;
+  for (int k = 0; k < 400; k++) {
+    abVec2 p[N];
+    double store[NSTORE], exact[6];
+    abPatchContact c;
+    memset(&c, 0, sizeof c);
+    make_polygon(&r, p);
+    make_law(&r, &c.law, p, store);
+    for (int i = 0; i < 3; i++) c.law.target[1][i] = 5 * c.law.target[0][i];
+    c.law.npart = 0;
+    ab_patch_part_area(&c.law, store + 3 * NPOINT);
+    for (int i = 0; i < 6; i++) c.V[i] = random_uniform(&r, -0.5, 0.5);
+    assert_false(ab_patch_near(&c));  // never asked
+    ab_patch_ask_near(&c);
+    ab_patch_evaluate(&c.law, c.V, exact, NULL);
+    for (int i = 0; i < 6; i++) check_near(c.answer[i], exact[i], 0);
+    if (!c.near.known) continue;  // the second target presses
+    double way = 0.3 * sqrt(c.near.reach2), radius = sqrt(c.near.radius2);
+    for (int i = 0; i < 6; i++) c.V[i] += way * random_uniform(&r, -1, 1) / (i < 3 ? 1 : radius);
+    c.law.bristle[0] += 0.3 * way;
+    c.law.target[0][0] += 0.3 * way, c.law.target[1][0] += 0.3 * way;
+    assert_true(ab_patch_near(&c));
+    bool linear = ab_patch_evaluate(&c.law, c.V, exact, NULL);
+    nnear++, nbent += !linear && size_of(exact) > 0;
+    // the tolerance of large islands
+    for (int i = 0; i < 6; i++) check_near(c.answer[i], exact[i], 1e-5 * size_of(exact));
+    c.V[k % 6] += 4 * way / 0.3 / (k % 6 < 3 ? 1 : radius);
+    assert_false(ab_patch_near(&c));
+  }
+  assert_true(nnear > 100 && nbent > 50);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rule_is_exact_for_cubics_and_positive),
@@ -293,6 +335,7 @@ int main(void) {
       cmocka_unit_test(derivative_is_that_of_the_impulse),
       cmocka_unit_test(friction_does_not_jump_where_slip_begins),
       cmocka_unit_test(pressure_does_not_feel_a_vertex_on_an_edge),
+      cmocka_unit_test(near_its_last_question_the_law_is_its_derivative),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
