@@ -57,8 +57,8 @@ static abVec3 owned_sum(const abOverlap* o, abOwner owner) {
 
 abVec3 ab_overlap_normal(const abOverlap* o, const abPatchHint* hint) {
   // a half-space has one face: its normal needs no detour through the overlap's frame
-  if (hint->A && !hint->B) return v3_unit(quat_rotate(hint->pose_b.q, v3(0, 0, 1)));
-  if (hint->B && !hint->A) return v3_unit(quat_rotate(hint->pose_a.q, v3(0, 0, -1)));
+  if (hint->A && !hint->B) return ab_plane_normal(hint->pose_b.q);
+  if (hint->B && !hint->A) return v3_neg(ab_plane_normal(hint->pose_a.q));
   bool use_b = o->area[AB_OWNER_B] <= o->area[AB_OWNER_A];
   abVec3 sum = owned_sum(o, use_b ? AB_OWNER_B : AB_OWNER_A);
   double length = v3_norm(sum);
@@ -67,23 +67,6 @@ abVec3 ab_overlap_normal(const abOverlap* o, const abPatchHint* hint) {
   if (hint->normal) return *hint->normal;
   double depth;
   return ab_least_penetration(hint->A, hint->pose_a, hint->B, hint->pose_b, &depth);
-}
-
-// Tangents that turn no more than they must since the last step: t1 is carried by the smallest
-// rotation from the last normal to this one. A new pair takes the fixed rule of v3_tangents.
-void ab_patch_tangents(const abPatchHint* hint, abPatch* p) {
-  abVec3 n = p->normal;
-  if (!hint->t1 || !hint->normal || v3_dot(*hint->normal, n) < -0.5) {
-    v3_tangents(n, &p->t1, &p->t2);
-    return;
-  }
-  // R x = x + a x x + a x (a x x) / (1 + c), a = n0 x n, c = n0 . n
-  abVec3 a = v3_cross(*hint->normal, n);
-  double c = v3_dot(*hint->normal, n);
-  abVec3 ax = v3_cross(a, *hint->t1);
-  abVec3 t = v3_axpy(1 / (1 + c), v3_cross(a, ax), v3_add(*hint->t1, ax));
-  p->t1 = v3_unit(v3_axpy(-v3_dot(n, t), n, t));
-  p->t2 = v3_cross(n, p->t1);
 }
 
 static inline bool before(abVec2 a, abVec2 b) { return a.x < b.x || (a.x == b.x && a.y < b.y); }
@@ -137,28 +120,33 @@ static int simplify(int n, abVec2* p, double flat) {
   return m;
 }
 
-// Does the loop turn left by more than `least` at each corner?
-static bool turns_left(int n, const abVec2* loop, double least) {
+// Does the loop turn left at each corner? *least: the smallest turn; *size: the square of the
+// furthest corner's distance.
+static bool turns_left(int n, const abVec2* loop, double* least, double* size) {
   abVec2 a = loop[n - 1], last = v2_sub(a, loop[n - 2]);
+  double smallest = DBL_MAX, largest = 0;
+  bool left = true;
   for (int k = 0; k < n; k++) {
     abVec2 side = v2_sub(loop[k], a);
-    if (!(v2_cross(last, side) > least)) return false;
+    double turn = v2_cross(last, side), reach = v2_dot(loop[k], loop[k]);
+    left &= turn > 0;
+    smallest = turn < smallest ? turn : smallest;
+    largest = reach > largest ? reach : largest;
     a = loop[k], last = side;
   }
-  return true;
+  *least = smallest, *size = largest;
+  return left;
 }
 
 // Takes idle corners out of a loop. Returns the number of those left, 0 if it is not convex.
 static int clean(int count, abVec2* loop) {
-  double size = 0;
-  for (int k = 0; k < count; k++) {
-    double reach = v2_dot(loop[k], loop[k]);
-    size = reach > size ? reach : size;
-  }
+  double least, size;
+  if (count < 3) return 0;
+  bool left = turns_left(count, loop, &least, &size);
   double flat = 32 * DBL_EPSILON * size;
-  if (count > 2 && turns_left(count, loop, flat)) return count;
+  if (left && least > flat) return count;
   int m = simplify(count, loop, flat);
-  return m > 2 && turns_left(m, loop, 0) ? m : 0;
+  return m > 2 && turns_left(m, loop, &least, &size) ? m : 0;
 }
 
 // Andrew's two chains. The turns are decided without a tolerance: one that pops a point because it

@@ -79,9 +79,9 @@ static int outline(const Stand* s, const Part* part, const abPatch* p, abVec2* l
 }
 
 bool ab_standing_patch(const abShape* box, double margin, const abPatchHint* hint, abVec2* polygon,
-                       abPatch* patch) {
+                       abPatch* p) {
   abPose pose = hint->pose_a, plane = hint->pose_b;
-  abVec3 up = v3_unit(quat_rotate(plane.q, v3(0, 0, 1))), offset = v3_sub(pose.p, plane.p);
+  abVec3 up = ab_plane_normal(plane.q), offset = v3_sub(pose.p, plane.p);
   double size = ab_polyhedron_skin(box->poly)->size, height = v3_dot(up, offset);
   if (!(height < size + margin)) return false;
   Stand s = stand_up(box, pose.q, up);
@@ -94,20 +94,19 @@ bool ab_standing_patch(const abShape* box, double margin, const abPatchHint* hin
   if (!stands) return false;
   double over = 1 / s.nw, face = 4 * s.hu * s.hv;
   Part part = {(margin - z) * over, -s.nu * over, -s.nv * over, {0, 0, 0}};
-  double uu = part.a * s.hu * s.hu / 3, vv = part.b * s.hv * s.hv / 3, per = 1 / part.l0;
+  const double third = 1.0 / 3;
+  double uu = part.a * s.hu * s.hu * third, vv = part.b * s.hv * s.hv * third, per = 1 / part.l0;
   part.centroid =
       v3(uu * per, vv * per, 0.5 * (part.l0 + (part.a * uu + part.b * vv) * per) - s.hw);
-  abPatch p;
-  p.volume = face * part.l0, p.polygon = polygon, p.normal = up;
-  ab_patch_tangents(hint, &p);
-  p.nvert = outline(&s, &part, &p, polygon);
-  if (!ab_patch_finish(polygon, size, noise, &p)) return false;
+  p->volume = face * part.l0, p->polygon = polygon, p->normal = up;
+  ab_patch_tangents(hint, p);
+  p->nvert = outline(&s, &part, p, polygon);
+  if (!ab_patch_finish(polygon, size, noise, p)) return false;
   abVec3 c = part.centroid;
   abVec3 r = v3_add(v3_scale(c.x, s.u), v3_add(v3_scale(c.y, s.v), v3_scale(c.z, s.w)));
-  p.center = v3_axpy(-0.5 * margin, up, v3_add(pose.p, r));
-  p.volume = -face * z * over;
-  p.depth = depth - margin;
-  p.h0 -= margin;
-  *patch = p;
+  p->center = v3_axpy(-0.5 * margin, up, v3_add(pose.p, r));
+  p->volume = -face * z * over;
+  p->depth = depth - margin;
+  p->h0 -= margin;
   return true;
 }

@@ -9,7 +9,7 @@
 // reduced masses, and further where laws cannot hold all at once and multipliers must grow until
 // one gives way. It has no excess of unknowns where statics does not divide a load, and no mode to
 // be wrong. Near the solution patches are made anew, at the poses found and with the normals of the
-// modes that the points make.
+// modes that the points make; edges that do not cross there any more are given another mode.
 //
 // The points that press are the modes from which Newton's method on the equations themselves
 // starts, and ends at rounding (ab_ecp_correct_modes): a contact point beyond its border goes to
@@ -20,9 +20,10 @@
 // Measured on the tower of 18 planks of scenes/demo.xml, struck by a block (19 bodies, 50 to 60
 // contacts at a time), 500 steps: all solved, the worst to 4.6e-10; 54 % of the steps take below 2
 // ms, 81 % below 10 ms, the longest 160 ms. Block Gauss-Seidel with Newton's method took up to 6 s
-// and left 6 of the first 175 unsolved. With all speeds at the start times 1.15, 44 steps of 500
-// stay unsolved (reported); of 25 heaps of ten hulls, some 6,800 steps, those that stay unsolved
-// here are found by ecp_path.c.
+// and left 6 of the first 175 unsolved. With all speeds at the start times 0.9, 1.1 and
+// 1.15, 4, 1 and 2 steps of 500 stay unsolved (reported): those in which the block strikes the
+// tower, and planks wedge each other. Of 25 heaps of ten hulls, some 6,800 steps, those that stay
+// unsolved here are found by ecp_path.c.
 #include "contact/ecp_manifold.h"
 
 #include <float.h>
@@ -71,6 +72,21 @@ static bool make_manifold(abEcpContact* c, abEcpManifold* m) {
   return true;
 }
 
+// Edges that do not cross, at the present poses, or only beyond their ends.
+static bool astray(const abEcpContact* c) {
+  const abEcpFeature* f = c->feature;
+  if (!ab_ecp_bears(c) || c->ref >= 0 || c->cornered) return false;
+  if (f[0].kind != AB_ECP_SEGMENT || f[1].kind != AB_ECP_SEGMENT) return false;
+  abVec3 u0 = m3_apply(&c->body[0]->R, f[0].u), u1 = m3_apply(&c->body[1]->R, f[1].u);
+  abVec3 x0 = v3_add(c->body[0]->x, m3_apply(&c->body[0]->R, f[0].c));
+  abVec3 x1 = v3_add(c->body[1]->x, m3_apply(&c->body[1]->R, f[1].c));
+  abVec3 d = v3_sub(x1, x0), m = v3_cross(u0, u1);
+  double norm2 = v3_norm2(m);
+  if (norm2 < 1e-8) return true;
+  double s0 = v3_dot(v3_cross(d, u1), m) / norm2, s1 = v3_dot(v3_cross(d, u0), m) / norm2;
+  return fabs(s0) > f[0].half || fabs(s1) > f[1].half;
+}
+
 // At the present poses, with the impulses found so far, and the normals of the modes that they
 // make.
 static bool renew_manifolds(abEcpJoint* q) {
@@ -78,6 +94,7 @@ static bool renew_manifolds(abEcpJoint* q) {
     abEcpManifold *m = &q->m[i], old = *m;
     if (!ab_ecp_manifold_mode(m, 1e-9)) return false;
     m->c->active = true;
+    if (astray(m->c)) m->c->mode = ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0);
     if (!make_manifold(m->c, m)) return false;
     ab_ecp_manifold_inherit(m, &old);
   }

@@ -158,7 +158,7 @@ static bool correct(Path* p, const double* last, const double* goal) {
   for (int it = 0; it < 10; it++) {
     write_state(p, z);
     double residual = ab_ecp_assemble(p->s);
-    if (residual <= enough || (residual <= 1e-10 && residual > 0.1 * before)) return true;
+    if (residual <= enough || (residual <= 1e-9 && residual > 0.1 * before)) return true;
     if (!(residual < 1e3) || (it > 4 && residual > 0.5 * before)) return false;
     before = residual;
     double r = 0;

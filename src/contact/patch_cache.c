@@ -54,30 +54,35 @@ static bool same_contacts(const abPatchIsland* island, const abPatchCache* cache
   return true;
 }
 
-// A quarter of the model's arena for contacts, the rest in arenas side by side.
-static void open_places(abArena* whole, abPatchPlaces* places) {
+static abArena part_of(abArena* whole, size_t begin, size_t size) {
+  return (abArena){.base = whole->base + begin, .capacity = size};
+}
+
+static void open_places(abArena* arena, abPatchPlaces* places) {
   size_t each = sizeof(abPatchContact) + sizeof(double[AB_PATCH_STORE]) + 2 * sizeof(uint64_t);
-  size_t most = whole->capacity / 4 / each;
-  *places = (abPatchPlaces){.name = (uint64_t)(uintptr_t)whole << 20};
+  size_t most = arena->capacity / each;
+  *places = (abPatchPlaces){.name = (uint64_t)(uintptr_t)arena->base << 20};
   places->most = most < 1 << 24 ? (int)most : 1 << 24;
-  places->stamp = AB_TAKE(whole, uint64_t, places->most);
-  places->used = AB_TAKE(whole, uint64_t, places->most);
-  places->contact = AB_TAKE(whole, abPatchContact, places->most);
-  places->store = ab_arena_take(whole, sizeof(double[AB_PATCH_STORE]) * (size_t)places->most);
+  places->stamp = AB_TAKE(arena, uint64_t, places->most);
+  places->used = AB_TAKE(arena, uint64_t, places->most);
+  places->contact = AB_TAKE(arena, abPatchContact, places->most);
+  places->store = ab_arena_take(arena, sizeof(double[AB_PATCH_STORE]) * (size_t)places->most);
   if (!places->store) places->most = 0;
 }
 
+// Arenas side by side in the one of the model: one as large as three others for contacts.
 static Slots* open_slots(abArena* whole) {
   if (whole->used > 0) return (Slots*)whole->base;
   Slots* slots = AB_TAKE(whole, Slots, 1);
   if (!slots) return NULL;
-  open_places(whole, &slots->places);
-  size_t head = (whole->used + 63) & ~(size_t)63;
-  size_t size = ((whole->capacity - head) / SLOTS) & ~(size_t)63;
+  size_t head = (sizeof *slots + 63) & ~(size_t)63;
+  size_t size = ((whole->capacity - head) / (SLOTS + 3)) & ~(size_t)63;
   for (int i = 0; i < SLOTS; i++) {
     slots->first[i] = -1;
-    slots->arena[i] = (abArena){.base = whole->base + head + (size_t)i * size, .capacity = size};
+    slots->arena[i] = part_of(whole, head + (size_t)i * size, size);
   }
+  abArena rest = part_of(whole, head + SLOTS * size, 3 * size);
+  open_places(&rest, &slots->places);
   return slots;
 }
 

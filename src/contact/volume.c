@@ -32,6 +32,7 @@ static void share_damper(abVolumeContact* c, abVec2 centroid) {
   for (int l = 0; l < c->nvert; l++) {
     double part = sum > 0 ? fmax(least, share[l] / sum) : 1.0 / c->nvert;
     c->slack[l] = c->option->r_normal / (c->mass * part);
+    c->damper[l] = 1 / c->slack[l];
   }
 }
 
@@ -234,6 +235,7 @@ void ab_volume_recall(abVolumeContact* c) {
   if (c->pair->fresh || !memory) return;
   ab_volume_wrench_in(c, wrench_from_array(memory->f), c->f);
   if (memory->plane[2] < 0) c->cone.last_plane = memory->plane;
+  c->slid = memory->slid;
 }
 
 void ab_volume_remember(const abVolumeContact* c) {
@@ -244,6 +246,7 @@ void ab_volume_remember(const abVolumeContact* c) {
     return;
   }
   wrench_to_array(ab_volume_wrench_out(c, c->f), memory->f);
+  memory->slid = c->mode == AB_VOLUME_SLIDE;
   if (c->cone.has_plane) memcpy(memory->plane, c->cone.plane, sizeof memory->plane);
 }
 

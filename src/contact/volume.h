@@ -106,6 +106,7 @@ typedef struct abVolumeTangent {
 // last question and the first guess for the next.
 typedef struct abVolumeVertices {
   abVolumeVertex vertex[AB_VOLUME_MAX_VERTEX];  // slide
+  double mobility[AB_VOLUME_MAX_VERTEX];        // slide: of a vertex against friction, plus slack
   double load;                                  // slide: of all of them, at the last motion
   abVolumeTangent tangent;                      // slide
   double A[6 * AB_VOLUME_MAX_VERTEX];           // generators, by columns
@@ -138,12 +139,14 @@ typedef struct abVolumeContact {
   abVec2 vert[AB_VOLUME_MAX_VERTEX];    // in units of `size`
   double target[AB_VOLUME_MAX_VERTEX];  // v*_l at the vertices
   double slack[AB_VOLUME_MAX_VERTEX];   // r_n / (m share): the inverse of their dampers
+  double damper[AB_VOLUME_MAX_VERTEX];
   abVolumeCone cone;
   abVolumeVertices *hold, *slide;  // NULL before they are first needed
   double f[6];
   abVolumeMode mode;
   double v[6];    // volume-pgs: the motion with the last answer to a sweep
   bool answered;  // since the last joint step (contact/volume_join.h)
+  bool slid;      // in the last step
 } abVolumeContact;
 
 // Fills the rest of an option whose coefficients and npyramid are set; false if the arena is full.
@@ -218,6 +221,7 @@ bool ab_volume_islands(const abContactProblem* problem, abIslands* islands);
 typedef struct abVolumeMemory {
   double f[6];      // of the last step, world axes, at the patch centre
   double plane[6];  // of the cone test, scaled patch frame; zero if there is none
+  bool slid;
 } abVolumeMemory;
 void ab_volume_recall(abVolumeContact* c);
 void ab_volume_remember(const abVolumeContact* c);

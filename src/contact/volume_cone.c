@@ -27,33 +27,46 @@ static const double CONE_TOLERANCE = 1e-8;
 // --- answers without a linear program
 // -------------------------------------------------------------------------------------------------
 
-// Inverse of sum_l g g^T, g = (1, x, y): weights a + b . r of given sums.
+// Inverse of sum_l g g^T, g = (1, x, y): weights a + b . r of given sums. Zero weights, which
+// answer nothing, where it is singular (a line): vertices are in units of the patch's size.
 static void prepare_moment(abVolumeContact* c) {
-  double m[9] = {0};
-  int pivot[3];
+  double(*inverse)[3] = c->cone.moment, n = c->nvert, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
   for (int l = 0; l < c->nvert; l++) {
-    const double g[3] = {1, c->vert[l].x, c->vert[l].y};
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++) m[3 * i + j] += g[i] * g[j];
+    abVec2 r = c->vert[l];
+    x += r.x, y += r.y, xx += r.x * r.x, xy += r.x * r.y, yy += r.y * r.y;
   }
-  // Singular (a line): zero weights, which answer nothing.
-  if (ab_dense_lu(3, m, pivot, DBL_EPSILON))
-    for (int j = 0; j < 3; j++) {
-      c->cone.moment[j][j] = 1;
-      ab_dense_lu_solve(3, m, pivot, c->cone.moment[j]);
-    }
+  const double cofactor[3][3] = {{xx * yy - xy * xy, y * xy - x * yy, x * xy - y * xx},
+                                 {y * xy - x * yy, n * yy - y * y, x * y - n * xy},
+                                 {x * xy - y * xx, x * y - n * xy, n * xx - x * x}};
+  double det = n * cofactor[0][0] + x * cofactor[0][1] + y * cofactor[0][2];
+  for (int i = 0; i < 3 && det > DBL_EPSILON; i++)
+    for (int j = 0; j < 3; j++) inverse[i][j] = cofactor[i][j] / det;
   c->cone.has_moment = true;
 }
 
-static bool spread_is_inside(abVolumeContact* c, const double f[6]) {
+// Weights affine over the vertices that carry the normal force and the tilting moments of f. On a
+// thin patch the inverse has lost digits, so what is left over is carried again.
+static bool spread(abVolumeContact* c, const double f[6], double* lambda) {
   if (!c->cone.has_moment) prepare_moment(c);
   double(*m)[3] = c->cone.moment;
-  double b[3], lambda[AB_VOLUME_MAX_VERTEX];  // moments are (sum y, -sum x)
-  for (int i = 0; i < 3; i++) b[i] = m[0][i] * f[2] - m[1][i] * f[4] + m[2][i] * f[3];
-  for (int l = 0; l < c->nvert; l++) {
-    lambda[l] = b[0] + b[1] * c->vert[l].x + b[2] * c->vert[l].y;
-    if (!(lambda[l] >= 0)) return false;
+  double b[3] = {0}, left[3] = {f[2], -f[4], f[3]};  // of the sums of 1, x, y
+  for (int pass = 0; pass < 3; pass++) {
+    for (int i = 0; i < 3; i++) b[i] += m[0][i] * left[0] + m[1][i] * left[1] + m[2][i] * left[2];
+    left[0] = f[2], left[1] = -f[4], left[2] = f[3];
+    for (int l = 0; l < c->nvert; l++) {
+      abVec2 r = c->vert[l];
+      lambda[l] = b[0] + b[1] * r.x + b[2] * r.y;
+      if (!(lambda[l] >= 0)) return false;
+      left[0] -= lambda[l], left[1] -= lambda[l] * r.x, left[2] -= lambda[l] * r.y;
+    }
+    if (fabs(left[0]) + fabs(left[1]) + fabs(left[2]) <= CONE_TOLERANCE * f[2]) return true;
   }
+  return false;
+}
+
+static bool spread_is_inside(abVolumeContact* c, const double f[6]) {
+  double lambda[AB_VOLUME_MAX_VERTEX];
+  if (!spread(c, f, lambda)) return false;
   double inverse = 1 / f[2], inertia = 0;
   abVec2 cop = v2(-f[4] * inverse, f[3] * inverse);
   for (int l = 0; l < c->nvert; l++) {

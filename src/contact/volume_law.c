@@ -57,10 +57,10 @@ static abVec2 across(abVec2 d, abVec2 u) { return v2_sub(u, v2_scale(v2_dot(d, u
 // Friction of a loaded vertex near the sliding u.
 static void linearise_friction(const abVolumeContact* c, int l, abVec2 u, abVolumeVertex* p) {
   double limit = c->mu_kinetic * smaller(p->eps, c->slide->load);
-  double slack = c->slack[l], m = mobility(c, c->vert[l]) + slack;
-  abVec2 trial = v2_sub(v2_scale(1 - slack / m, p->t), v2_scale(1 / m, u));
+  double slack = c->slack[l], m = c->slide->mobility[l], inverse = 1 / m;
+  abVec2 trial = v2_sub(v2_scale(1 - slack * inverse, p->t), v2_scale(inverse, u));
   double size = v2_norm(trial);
-  p->d = p->along = v2(0, 0), p->slope = c->mu_kinetic > 0 ? 1 / slack : 0;
+  p->d = p->along = v2(0, 0), p->slope = c->mu_kinetic > 0 ? c->damper[l] : 0;
   if (size <= limit || !(c->mu_kinetic > 0)) {
     p->t = v2_scale(-p->slope, u);
     return;
@@ -80,7 +80,7 @@ static void add_vertex(const abVolumeContact* c, int l, const abVolumeVertex* p,
   f[0] += p->t.x, f[1] += p->t.y, f[2] += p->eps;
   f[3] += r.y * p->eps, f[4] -= r.x * p->eps, f[5] += v2_cross(r, p->t);
   if (!D) return;
-  double k = 1 / c->slack[l];
+  double k = c->damper[l];
   const double along[6] = {k * p->along.x, k * p->along.y, k,
                            k * r.y,        -k * r.x,       k * v2_cross(r, p->along)};
   for (int i = 0; i < 6; i++) {
@@ -113,7 +113,7 @@ void ab_volume_linearise(abVolumeContact* c, const double v[6], double f[6], dou
   for (int l = 0; l < c->nvert; l++) {
     abVec2 r = c->vert[l];
     abVolumeVertex hold = {0}, *p = c->mode == AB_VOLUME_HOLD ? &hold : &c->slide->vertex[l];
-    p->eps = larger(0, (c->target[l] - ab_volume_normal_velocity(v, r)) / c->slack[l]);
+    p->eps = larger(0, (c->target[l] - ab_volume_normal_velocity(v, r)) * c->damper[l]);
     if (!(p->eps > 0)) continue;
     if (c->mode == AB_VOLUME_SLIDE) linearise_friction(c, l, ab_volume_sliding_velocity(v, r), p);
     add_vertex(c, l, p, f, D);
@@ -130,7 +130,7 @@ void ab_volume_advance(abVolumeContact* c, const double dv[6], const double D[36
       continue;
     }
     abVec2 r = c->vert[l], du = ab_volume_sliding_velocity(dv, r);
-    double deps = -ab_volume_normal_velocity(dv, r) / c->slack[l];
+    double deps = -ab_volume_normal_velocity(dv, r) * c->damper[l];
     p->t = v2_add(p->t, v2_sub(v2_scale(deps, p->along), v2_scale(p->slope, across(p->d, du))));
   }
 }
@@ -143,6 +143,7 @@ void ab_volume_advance(abVolumeContact* c, const double dv[6], const double D[36
 void ab_volume_share_friction(abVolumeContact* c, const double f[6]) {
   double share = 1.0 / c->nvert, inertia = 0;
   c->slide->load = larger(0, f[2]);
+  for (int l = 0; l < c->nvert; l++) c->slide->mobility[l] = mobility(c, c->vert[l]) + c->slack[l];
   abVec2 mean = v2(0, 0), force = v2(f[0], f[1]);
   for (int l = 0; l < c->nvert; l++) mean = v2_add(mean, v2_scale(share, c->vert[l]));
   for (int l = 0; l < c->nvert; l++) {
@@ -191,7 +192,7 @@ static void evaluate(const abVolumeContact* c, const double v[6], double f[6], a
   memset(f, 0, 6 * sizeof(double));
   for (int l = 0; l < c->nvert; l++) {
     abVec2 r = c->vert[l], u = ab_volume_sliding_velocity(v, r);
-    double eps = (c->target[l] - ab_volume_normal_velocity(v, r)) / c->slack[l];
+    double eps = (c->target[l] - ab_volume_normal_velocity(v, r)) * c->damper[l];
     t[l] = v2(0, 0);
     if (!(eps > 0)) continue;
     double limit = c->mu_kinetic * eps, speed = larger(v2_norm(u), c->slack[l] * limit);
@@ -201,12 +202,11 @@ static void evaluate(const abVolumeContact* c, const double v[6], double f[6], a
   }
 }
 
-// Is f the answer, up to `enough`? Corrects it by what the law lacks there and the last tangent,
-// and then remembers the friction of the vertices.
-static bool is_answer(abVolumeContact* c, const double v0[6], double enough, double f[6]) {
+// Corrects f by what the law lacks there and the last tangent; returns how much, and the friction t
+// of the vertices before.
+static double correct(const abVolumeContact* c, const double v0[6], double f[6], abVec2* t) {
   const abVolumeTangent* a = &c->slide->tangent;
-  double v[6], lack[6], r[6], dv[6], df[6], change = 0;
-  abVec2 t[AB_VOLUME_MAX_VERTEX];
+  double v[6], lack[6], r[6], dv[6], change = 0;
   ab_volume_multiply(c->phi[0], f, v);
   for (int i = 0; i < 6; i++) v[i] += v0[i];
   evaluate(c, v, lack, t);
@@ -214,11 +214,13 @@ static bool is_answer(abVolumeContact* c, const double v0[6], double enough, dou
   ab_volume_multiply(c->phi[0], lack, r);
   for (int i = 0; i < 6; i++) dv[i] = dense_dot(a->inverse + 6 * i, r, 6);
   for (int i = 0; i < 6; i++) {
-    df[i] = lack[i] + dense_dot(a->D + 6 * i, dv, 6);
-    change = larger(change, fabs(df[i]));
+    double df = lack[i] + dense_dot(a->D + 6 * i, dv, 6);
+    f[i] += df, change = larger(change, fabs(df));
   }
-  if (!(change <= enough)) return false;
-  for (int i = 0; i < 6; i++) f[i] += df[i];
+  return change;
+}
+
+static bool accept(abVolumeContact* c, const double f[6], const abVec2* t) {
   for (int l = 0; l < c->nvert; l++) c->slide->vertex[l].t = t[l];
   c->slide->load = larger(0, f[2]);
   return true;
@@ -230,22 +232,20 @@ static double difference(const double a[6], const double b[6]) {
   return most;
 }
 
-// The answer by the last tangent.
+// The answer by the last tangent, which serves as long as each correction is a hundredth of the one
+// before.
 static bool follow_tangent(abVolumeContact* c, const double v0[6], double f[6]) {
-  const abVolumeTangent* a = &c->slide->tangent;
-  double dv[6];
-  tangent_step(c, v0, dv);
-  for (int i = 0; i < 6; i++) f[i] = a->f[i] + dense_dot(a->D + 6 * i, dv, 6);
-  return is_answer(c, v0, larger(c->option->small, GAIN * difference(f, c->f)), f);
+  abVec2 t[AB_VOLUME_MAX_VERTEX];
+  double small = c->option->small, first = correct(c, v0, f, t);
+  if (first <= small) return accept(c, f, t);
+  return correct(c, v0, f, t) <= larger(small, GAIN * first) && accept(c, f, t);
 }
 
 bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]) {
-  double v[6], last[6], small = c->option->small, enough = small;
+  double v[6], last[6], enough = c->option->small;
+  abVec2 t[AB_VOLUME_MAX_VERTEX];
   memcpy(f, c->f, 6 * sizeof(double));
-  // After a joint step most contacts are right as they are.
-  if (c->slide->tangent.known &&
-      ((!c->answered && is_answer(c, v0, small, f)) || follow_tangent(c, v0, f)))
-    return true;
+  if (c->slide->tangent.known && follow_tangent(c, v0, f)) return true;
   ab_volume_multiply(c->phi[0], f, v);
   for (int i = 0; i < 6; i++) v[i] += v0[i];
   memcpy(last, f, sizeof last);
@@ -257,8 +257,10 @@ bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]) {
     for (int i = 0; i < 6; i++) size = larger(size, fabs(f[i]));
     if (step == 0) enough = larger(enough, GAIN * change);
     // Rounding of a force, magnified by the law, is the least that can be asked for.
-    if (whole && (change <= larger(enough, 1e-12 * size) || is_answer(c, v0, enough, f)))
-      return true;
+    if (!whole) continue;
+    if (change <= larger(enough, 1e-12 * size)) return true;
+    if (correct(c, v0, f, t) <= enough) return accept(c, f, t);
+    memcpy(f, last, sizeof last);
   }
   return false;
 }

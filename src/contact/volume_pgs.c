@@ -30,7 +30,9 @@
 //
 // With static friction above kinetic friction, a load between the two has no fixed point: a contact
 // that slides leaves the others a motion in which it would stick, and the other way round. A
-// contact may therefore go back towards sticking only MAX_RELEASE times in a step.
+// contact may therefore go back towards sticking only MAX_RELEASE times in a step, and not at all
+// after its first answer if it slid in the last step: between the two coefficients what slides goes
+// on sliding.
 #include <string.h>
 
 #include "contact/volume.h"
@@ -279,6 +281,7 @@ static bool prepare(Sweep* s) {
     ab_lever_make(problem, pair, pair->patch.center, &s->lever[i]);
     if (s->variant != 0) continue;
     ab_volume_recall(c);
+    s->nrelease[i] = c->slid ? MAX_RELEASE : 0;
     ab_lever_apply(&s->lever[i], ab_volume_wrench_out(c, c->f), s->v);
   }
   return true;

@@ -215,50 +215,68 @@ static bool invert_any(int n, double* a, int* pivot, double least) {
   return true;
 }
 
-// The same for six rows, each in two registers of four numbers, the last two of which are nothing.
+// Six rows in blocks of three, A = [P, Q; R, S]: with T = S - R P^-1 Q the inverse is
+//
+//     [P^-1 + P^-1 Q T^-1 R P^-1, -P^-1 Q T^-1; -T^-1 R P^-1, T^-1].
+//
+// The inverses of P and T are cofactors over a determinant. Nothing is exchanged, so that waits are
+// few; but a determinant far below the product of its rows' sizes has lost digits: then, rarely,
+// rows are exchanged as above. A row of three is a register of four.
 typedef double Four __attribute__((vector_size(32)));
-typedef int64_t Bits __attribute__((vector_size(32)));
-#define ALL ((int64_t)-1)
-static const Bits other_columns[6][2] = {
-    {{0, ALL, ALL, ALL}, {ALL, ALL, ALL, ALL}}, {{ALL, 0, ALL, ALL}, {ALL, ALL, ALL, ALL}},
-    {{ALL, ALL, 0, ALL}, {ALL, ALL, ALL, ALL}}, {{ALL, ALL, ALL, 0}, {ALL, ALL, ALL, ALL}},
-    {{ALL, ALL, ALL, ALL}, {0, ALL, ALL, ALL}}, {{ALL, ALL, ALL, ALL}, {ALL, 0, ALL, ALL}}};
+typedef struct Block {
+  Four row[3];
+} Block;
+static const double LOST = 1e-6;
 
-AB_WIDE static bool invert_six(double* a, int* pivot, double least) {
-  union {
-    Four four[6][2];
-    double row[6][8];
-  } w = {.row = {{0}}};
-  const Four ones = {1, 1, 1, 1};
-  for (int i = 0; i < 6; i++) memcpy(w.row[i], a + 6 * i, 6 * sizeof(double));
-  for (int k = 0; k < 6; k++) {
-    int p = k;
-    for (int i = k + 1; i < 6; i++) p = fabs(w.row[i][k]) > fabs(w.row[p][k]) ? i : p;
-    if (!(fabs(w.row[p][k]) > least)) return false;
-    pivot[k] = p;
-    double inverse = 1 / w.row[p][k];
-    Four top[2];
-    for (int b = 0; b < 2; b++)
-      top[b] = inverse * (Four)(((Bits)w.four[p][b] & other_columns[k][b]) |
-                                ((Bits)ones & ~other_columns[k][b]));
-    w.four[p][0] = w.four[k][0], w.four[p][1] = w.four[k][1];
-    for (int i = 0; i < 6; i++) {
-      double part = w.row[i][k];
-      for (int b = 0; b < 2; b++)
-        w.four[i][b] = (Four)((Bits)w.four[i][b] & other_columns[k][b]) - part * top[b];
-    }
-    w.four[k][0] = top[0], w.four[k][1] = top[1];
-  }
-  for (int i = 0; i < 6; i++) memcpy(a + 6 * i, w.row[i], 6 * sizeof(double));
-  exchange_columns(6, a, pivot);
+static inline Block load_block(const double* a) {
+  return (Block){{{a[0], a[1], a[2], 0}, {a[6], a[7], a[8], 0}, {a[12], a[13], a[14], 0}}};
+}
+
+static inline void store_block(const Block* b, double* a) {
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) a[6 * i + j] = b->row[i][j];
+}
+
+static inline Block multiply_blocks(const Block* a, const Block* b, double sign) {
+  Block c;
+  for (int i = 0; i < 3; i++)
+    c.row[i] =
+        sign * (a->row[i][0] * b->row[0] + a->row[i][1] * b->row[1] + a->row[i][2] * b->row[2]);
+  return c;
+}
+
+static inline bool invert_block(const Block* b, Block* inverse) {
+  const double m[9] = {b->row[0][0], b->row[0][1], b->row[0][2], b->row[1][0], b->row[1][1],
+                       b->row[1][2], b->row[2][0], b->row[2][1], b->row[2][2]};
+  Four c[3] = {
+      {m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4], 0},
+      {m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5], 0},
+      {m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3], 0}};
+  double det = m[0] * c[0][0] + m[1] * c[1][0] + m[2] * c[2][0];
+  double size = (fabs(m[0]) + fabs(m[1]) + fabs(m[2])) * (fabs(m[3]) + fabs(m[4]) + fabs(m[5])) *
+                (fabs(m[6]) + fabs(m[7]) + fabs(m[8]));
+  for (int i = 0; i < 3; i++) inverse->row[i] = c[i] * (1 / det);
+  return fabs(det) > LOST * size && isfinite(size);
+}
+
+AB_WIDE static bool invert_six(double* a) {
+  Block P = load_block(a), Q = load_block(a + 3), R = load_block(a + 18), S = load_block(a + 21);
+  Block p, t;
+  if (!invert_block(&P, &p)) return false;
+  Block pQ = multiply_blocks(&p, &Q, 1), Rp = multiply_blocks(&R, &p, 1);
+  Block RpQ = multiply_blocks(&R, &pQ, 1);
+  for (int i = 0; i < 3; i++) S.row[i] -= RpQ.row[i];
+  if (!invert_block(&S, &t)) return false;
+  Block q = multiply_blocks(&pQ, &t, -1), r = multiply_blocks(&t, &Rp, -1);
+  Block add = multiply_blocks(&q, &Rp, -1);
+  for (int i = 0; i < 3; i++) p.row[i] += add.row[i];
+  store_block(&p, a), store_block(&q, a + 3), store_block(&r, a + 18), store_block(&t, a + 21);
   return true;
 }
 
 bool ab_dense_invert(int n, double* a, int* pivot, double singular) {
-  double sum = 0;
-  for (int i = 0; i < n * n; i++) sum += fabs(a[i]);
-  double least = singular * sum / n;
-  return n == 6 ? invert_six(a, pivot, least) : invert_any(n, a, pivot, least);
+  return (n == 6 && invert_six(a)) ||
+         invert_any(n, a, pivot, singular * ab_dense_max(a, (size_t)n * (size_t)n));
 }
 
 int ab_dense_cholesky(int n, double* a, double least) {

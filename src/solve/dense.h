@@ -73,8 +73,7 @@ double ab_dense_power(double v);
 bool ab_dense_lu(int n, double* a, int* pivot, double singular);
 void ab_dense_lu_solve(int n, const double* lu, const int* pivot, double* x);
 
-// Inverse of an n x n matrix by rows, in place (Gauss and Jordan, rows exchanged). False if a pivot
-// falls below `singular` times the mean magnitude of its rows.
+// Inverse of an n x n matrix by rows, in place (Gauss and Jordan, rows exchanged); false as above.
 bool ab_dense_invert(int n, double* a, int* pivot, double singular);
 
 // Lower Cholesky factor by rows, in place (the upper part is left). Returns the index of the first

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "math/spatial.h"
+#include "solve/dense.h"
 #include "solve/dense_blocks.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -115,6 +116,28 @@ static void singular_block_is_refused(void** state) {
   ab_arena_free(&arena);
 }
 
+// Any size; six with and without rows that must be exchanged: a leading block of zeros.
+static void inverse_times_matrix_is_one(void** state) {
+  (void)state;
+  Random r = {3};
+  for (int trial = 0; trial < 400; trial++) {
+    int n = trial < 200 ? 6 : 1 + random_below(&r, 8), pivot[8];
+    double a[64], inverse[64], largest = 0;
+    for (int i = 0; i < n * n; i++) a[i] = random_uniform(&r, -1, 1);
+    for (int i = 0; n == 6 && trial % 2 == 1 && i < 9; i++) a[6 * (i / 3) + i % 3] = 0;
+    memcpy(inverse, a, sizeof a);
+    assert_true(ab_dense_invert(n, inverse, pivot, 1e-14));
+    for (int i = 0; i < n * n; i++) largest = fmax(largest, fabs(inverse[i]));
+    // Six digits may be lost before rows are exchanged, and as many as the condition number has.
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) {
+        double sum = 0;
+        for (int k = 0; k < n; k++) sum += inverse[i * n + k] * a[k * n + j];
+        check_near(sum, i == j, 1e-10 * n * largest);
+      }
+  }
+}
+
 // --- joint steps
 // -------------------------------------------------------------------------------------------------
 
@@ -215,6 +238,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unsymmetric_blocks_solve_their_system),
       cmocka_unit_test(singular_block_is_refused),
+      cmocka_unit_test(inverse_times_matrix_is_one),
       cmocka_unit_test(smooth_heap_moves_as_the_direct_method_says),
       cmocka_unit_test(joint_steps_lead_where_sweeps_alone_lead),
       cmocka_unit_test(tall_stack_needs_no_more_sweeps_than_a_low_one),
