@@ -1,5 +1,6 @@
 // Zhang, Wakisaka & Sugihara, section 4.2: time per step over the number of boxes, for contact
-// points, the direct and the iterative volume method.
+// points, the direct and the iterative volume method. Heaps are chaotic and differ in how many of
+// their boxes lean on each other; each figure is the mean of a few.
 #include <abut/abut.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,10 +27,9 @@ typedef struct Figure {
 // Boxes of 1 g in two layers on a grid, dropped from a hand's height, so that contacts grow with
 // their number; means over the steps from the fall to rest. Every model as it comes: its own
 // default number of sweeps, both iterative ones with the same tolerance.
-static Figure measure(const char* contact, int n, double simulated) {
+static Figure measure_heap(const char* contact, int n, double simulated, uint64_t seed) {
   World w = world_begin(h, true);
   w.mu_static = 0.5, w.mu_kinetic = 0.45;
-  uint64_t seed = 3;
   for (int i = 0; i < n; i++) {
     double q[4], norm = 0;
     for (int k = 0; k < 4; k++) q[k] = unit_random(&seed) - 0.5, norm += q[k] * q[k];
@@ -58,6 +58,16 @@ static Figure measure(const char* contact, int n, double simulated) {
   return f;
 }
 
+static Figure measure(const char* contact, int n, double simulated, int nheap) {
+  Figure mean = {0};
+  for (int i = 0; i < nheap; i++) {
+    Figure f = measure_heap(contact, n, simulated, (uint64_t)(3 + 10 * i));
+    mean.time += f.time / nheap, mean.pairs += f.pairs / nheap, mean.sweeps += f.sweeps / nheap;
+    mean.residual += f.residual / nheap, mean.unsolved += f.unsolved / nheap;
+  }
+  return mean;
+}
+
 // Slope of log y over log x by least squares.
 static double exponent(int n, const double* x, const double* y) {
   double sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -75,13 +85,14 @@ int main(int argc, char** argv) {
   const char* const contact[3] = {"point-pgs", "volume-pgs", "volume-qp"};
   Figure f[3][N];
   double x[N], y[3][N], simulated = experiment_is_short() ? 0.15 : 0.3;
+  int nheap = experiment_is_short() ? 1 : 3;
   experiment_figure("Time per step", "boxes", "time per step [ms]");
   experiment_log_axes(true, true);
   for (int m = 0; m < 3; m++) {
     for (int i = 0; i < N; i++) {
       int n = 10 * (i + 1);
       x[i] = n;
-      f[m][i] = measure(contact[m], n, simulated);
+      f[m][i] = measure(contact[m], n, simulated, nheap);
       y[m][i] = 1e3 * f[m][i].time;
       printf(
           "       %-10s n = %d: %.4f ms, %.1f pairs, %.1f sweeps, residual %.1e, %.1f %% "
@@ -104,7 +115,7 @@ int main(int argc, char** argv) {
   double points = exponent(N, contacts[0], y[0]), iterative = exponent(N, contacts[1], y[1]),
          direct = exponent(N, contacts[2], y[2]);
   // Timing on a shared machine: claims are on growth, with room for noise.
-  experiment_claim(iterative < 1.4, "the iterative method grows about linearly with the contacts",
+  experiment_claim(iterative < 1.2, "the iterative method grows about linearly with the contacts",
                    "linear", "exponent %.2f (points: %.2f)", iterative, points);
   experiment_claim(exponent(N, contacts[1], visit) < 0.1,
                    "a contact in a sweep costs the same whatever their number", "linear",
@@ -113,9 +124,11 @@ int main(int argc, char** argv) {
   experiment_claim(direct > iterative + 0.2, "the direct method grows faster",
                    "cubic in the contacts of bodies that touch", "exponent %.2f", direct);
   experiment_note(
-      "More boxes lie closer: from %.1f to %.1f contacts a box, and what touches joins up, so that "
-      "the largest group needs %.0f instead of %.0f sweeps. Over the boxes the exponents are %.2f "
-      "(iterative), %.2f (points) and %.2f (direct).",
+      "More boxes lie closer: from %.2f to %.2f contacts a box, and what touches joins up: the "
+      "group "
+      "that takes longest needs %.1f instead of %.1f sweeps, steps of all contacts together "
+      "included. Over the boxes the exponents are %.2f (iterative), %.2f (points) and %.2f "
+      "(direct).",
       f[1][0].pairs / 10, f[1][N - 1].pairs / 50, f[1][N - 1].sweeps, f[1][0].sweeps,
       exponent(N, x, y[1]), exponent(N, x, y[0]), exponent(N, x, y[2]));
   experiment_claim(
@@ -125,9 +138,9 @@ int main(int argc, char** argv) {
       "step and %.0f %% of the steps short of the tolerance, points %.0f and %.0f %%",
       ratio, sweeps[1], 100 * unsolved[1], sweeps[0], 100 * unsolved[0]);
   experiment_note(
-      "50 boxes: points %.3f ms, volumes %.3f ms; %d boxes direct: %.3f ms a step. The authors' "
-      "published volume solver "
-      "takes 4.3 ms (10 boxes) to 307 ms (50 boxes) on such a machine.",
-      y[0][4], y[1][4], 10 * N, y[2][N - 1]);
+      "50 boxes: points %.3f ms, volumes %.3f ms, direct %.3f ms a step. The authors' published "
+      "volume solver takes 4.3 ms (10 boxes) to 307 ms (50 boxes) on such a machine: %.0f and %.0f "
+      "times as long as the iterative method here.",
+      y[0][N - 1], y[1][N - 1], y[2][N - 1], 4.3 / y[1][0], 307 / y[1][N - 1]);
   return experiment_end();
 }

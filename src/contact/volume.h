@@ -191,6 +191,18 @@ static inline void ab_volume_multiply(const double* m, const double x[6], double
     for (int i = 0; i < 6; i++) y[i] += m[6 * k + i] * x[k];
 }
 
+// The motion with the force f in the motion v0 without it, and back from the contact's own force.
+static inline void ab_volume_with_force(const abVolumeContact* c, const double v0[6],
+                                        const double f[6], double v[6]) {
+  ab_volume_multiply(c->phi[0], f, v);
+  for (int i = 0; i < 6; i++) v[i] += v0[i];
+}
+static inline void ab_volume_without_force(const abVolumeContact* c, const double v[6],
+                                           double v0[6]) {
+  ab_volume_multiply(c->phi[0], c->f, v0);
+  for (int i = 0; i < 6; i++) v0[i] = v[i] - v0[i];
+}
+
 // ab = a b, 6 x 6 by rows
 void ab_volume_product(const double* restrict a, const double* restrict b, double* restrict ab);
 
@@ -207,6 +219,9 @@ bool ab_volume_start_slide(abVolumeContact* c, const double f[6]);
 // The answers to the motion v0 without this contact's force; false if they were not found.
 bool ab_volume_hold(abVolumeContact* c, const double v0[6], double f[6]);
 bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]);
+// Does it stick or, if the sticking force tips, hold? Tries no mode below `least`; if so, c->mode
+// and f are its answer.
+bool ab_volume_stands(abVolumeContact* c, const double v0[6], abVolumeMode least, double f[6]);
 // Sliding with friction in the directions it had last; without it if that fails, too.
 void ab_volume_slide_on(abVolumeContact* c, const double v0[6], double f[6]);
 

@@ -207,8 +207,7 @@ static void evaluate(const abVolumeContact* c, const double v[6], double f[6], a
 static double correct(const abVolumeContact* c, const double v0[6], double f[6], abVec2* t) {
   const abVolumeTangent* a = &c->slide->tangent;
   double v[6], lack[6], r[6], dv[6], change = 0;
-  ab_volume_multiply(c->phi[0], f, v);
-  for (int i = 0; i < 6; i++) v[i] += v0[i];
+  ab_volume_with_force(c, v0, f, v);
   evaluate(c, v, lack, t);
   for (int i = 0; i < 6; i++) lack[i] -= f[i];
   ab_volume_multiply(c->phi[0], lack, r);
@@ -246,8 +245,7 @@ bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]) {
   abVec2 t[AB_VOLUME_MAX_VERTEX];
   memcpy(f, c->f, 6 * sizeof(double));
   if (c->slide->tangent.known && follow_tangent(c, v0, f)) return true;
-  ab_volume_multiply(c->phi[0], f, v);
-  for (int i = 0; i < 6; i++) v[i] += v0[i];
+  ab_volume_with_force(c, v0, f, v);
   memcpy(last, f, sizeof last);
   for (int step = 0; step < MAX_STEP; step++) {
     bool whole = step < FIRST_SHORT || step % 5 == 0;

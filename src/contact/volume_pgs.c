@@ -21,11 +21,11 @@
 //
 // Sweeps alone need the more rounds the more bodies lean on each other. So each is followed by a
 // step of all contacts together, with the modes and near the forces the sweep found
-// (contact/volume_join.h): a heap of fifty boxes then takes about as many sweeps as a pair. A sweep
-// has the last word: every force returned is its contact's own answer, or a tenth of the tolerance
-// from it, and the residual is what that sweep changed. Where such a step costs too much, or a
-// dozen of them did not lead to the answer, a sweep forth is followed by one back, so that chains
-// are swept both ways, and the pair is accelerated by its own history
+// (contact/volume_join.h): a heap of ten boxes then takes four of both, one of four hundred nine. A
+// sweep has the last word: every force returned is its contact's own answer, or a tenth of the
+// tolerance from it, and the residual is what that sweep changed. Where such a step costs too much,
+// or two dozen of them did not lead to the answer, a sweep forth is followed by one back, so that
+// chains are swept both ways, and the pair is accelerated by its own history
 // (contact/volume_accelerate.h). The parameter `accelerate` leaves the one or both away.
 //
 // With static friction above kinetic friction, a load between the two has no fixed point: a contact
@@ -58,9 +58,10 @@ static const abParam param[] = {
 
 // How often a contact may go back towards sticking in one step.
 enum { MAX_RELEASE = 1 };
-// Steps of all contacts together in one step: most need one or two, and what has not come to rest
-// after a dozen goes to and fro between modes.
-enum { MAX_JOIN = 12 };
+// Steps of all contacts together in one step: most groups need one or two, large ones more, since
+// contacts change their modes one after the other. What has not come to rest after two dozen goes
+// to and fro between modes.
+enum { MAX_JOIN = 24 };
 // The cost of one of them, in sweeps, up to which they are worth it: about what they save.
 static const double MOST_SWEEPS = 10;
 // A contact whose answer is this part of the tolerance from its line is left there.
@@ -72,6 +73,8 @@ typedef struct Sweep {
   abLever* lever;
   int* nrelease;  // per contact
   double* v;      // generalised velocities under the present impulses
+  int* block;     // work space of joint steps: a number per mover, a change per velocity
+  double* dv;
   int variant;
   const abVolumeOption* option;
   // of the present island
@@ -88,17 +91,7 @@ typedef struct Sweep {
 // The mode and the force it gives, trying no mode below `least`. False if the force is not that of
 // the mode.
 static bool choose(abVolumeContact* c, const double v0[6], double f[6], abVolumeMode least) {
-  bool tips = true;
-  if (least == AB_VOLUME_STICK) {
-    c->mode = AB_VOLUME_STICK;
-    ab_volume_stick(c, v0, f);
-    if (ab_volume_in_cone(c, f)) return true;
-    tips = ab_volume_tips(c, f);
-  }
-  if (least <= AB_VOLUME_HOLD && tips) {
-    c->mode = AB_VOLUME_HOLD;
-    if (ab_volume_start_hold(c) && ab_volume_hold(c, v0, f) && ab_volume_in_cone(c, f)) return true;
-  }
+  if (ab_volume_stands(c, v0, least, f)) return true;
   c->mode = AB_VOLUME_SLIDE;
   if (ab_volume_start_slide(c, c->f) && ab_volume_slide(c, v0, f)) return true;
   ab_volume_slide_on(c, v0, f);
@@ -120,8 +113,7 @@ static double visit(Sweep* s, int i) {
   if (!c->active) return 0;
   double v[6], v0[6], f[6], df[6], change = 0;
   ab_volume_twist_in(c, ab_lever_twist(&s->lever[i], s->v), v);
-  ab_volume_multiply(c->phi[0], c->f, v0);
-  for (int a = 0; a < 6; a++) v0[a] = v[a] - v0[a];
+  ab_volume_without_force(c, v, v0);
   bool solved =
       s->variant == 0 ? solve_repaired(s, i, v0, f) : ab_volume_printed(c, s->variant == 1, v0, f);
   if (!solved) s->nfailed++;
@@ -132,8 +124,7 @@ static double visit(Sweep* s, int i) {
   }
   if (change <= s->still) return change;
   memcpy(c->f, f, sizeof c->f);
-  ab_volume_multiply(c->phi[0], c->f, c->v);
-  for (int a = 0; a < 6; a++) c->v[a] += v0[a];
+  ab_volume_with_force(c, v0, c->f, c->v);
   c->answered = true;
   ab_lever_apply(&s->lever[i], ab_volume_wrench_out(c, df), s->v);
   return change;
@@ -175,7 +166,6 @@ typedef enum Progress { DONE, GIVEN_UP, NO_ROOM } Progress;
 
 // Sweeps, each followed by a step of all contacts together, which is counted as a sweep.
 static Progress solve_together(Sweep* s, const Goal* goal, Outcome* out) {
-  const abResponse* response = s->problem->response;
   abVolumeJoin join = {.problem = s->problem,
                        .contact = s->contact,
                        .lever = s->lever,
@@ -183,9 +173,8 @@ static Progress solve_together(Sweep* s, const Goal* goal, Outcome* out) {
                        .nmover = s->nmover,
                        .pair = s->pair,
                        .mover = s->mover,
-                       .block = AB_TAKE(s->problem->scratch, int, response->nmover),
-                       .dv = AB_TAKE(s->problem->scratch, double, response->ndof)};
-  if (!join.block || !join.dv) return NO_ROOM;
+                       .block = s->block,
+                       .dv = s->dv};
   if (sweep_once(s, goal, out)) return DONE;
   abStatus status = ab_volume_join_begin(&join, MOST_SWEEPS);
   if (status == AB_ERROR_MEMORY) return NO_ROOM;
@@ -269,7 +258,9 @@ static bool prepare(Sweep* s) {
   s->lever = AB_TAKE(scratch, abLever, n);
   s->nrelease = AB_TAKE(scratch, int, n);
   s->v = AB_TAKE(scratch, double, ndof);
-  if (!s->contact || !s->lever || !s->nrelease || !s->v) return false;
+  s->block = AB_TAKE(scratch, int, problem->response->nmover);
+  s->dv = AB_TAKE(scratch, double, ndof);
+  if (!s->contact || !s->lever || !s->nrelease || !s->v || !s->block || !s->dv) return false;
   memset(s->nrelease, 0, n * sizeof(int));
   memcpy(s->v, problem->v_free, sizeof(double) * ndof);
   for (size_t i = 0; i < n; i++) {

@@ -19,7 +19,10 @@
 //     (M - sum_i J_i^T D_i J_i) du = M (u_free - u) + sum_i J_i^T f_i,
 //
 // of which the sticking contacts' system above is one step. Then contacts are tested again, until
-// none changes its mode.
+// none changes its mode. Modes are left from sticking to sliding; but what leaves its mode relieves
+// others, which may have left theirs for nothing. So in the end those are asked, as volume-pgs does
+// at every visit, whether they would go back in the motion the others leave them; each may do so
+// once.
 //
 // `variant` 1 is the paper as printed (impulse units): regularised least squares (21) with lambda
 // f^T f, pyramid test (37), friction by the linear program (42), (43); where that has no solution,
@@ -43,10 +46,10 @@ static const abParam param[] = {
     {"k", 1000, "1/s", "variant 1: the paper's compensation coefficient (each side counted)"},
 };
 
-// Newton steps between two changes of modes. From FIRST_SHORT on only every tenth is a whole one,
-// which ends the rare cycles.
-enum { MAX_STEP = 91, FIRST_SHORT = 15 };
-static const double SHORT_STEP = 0.2;
+// Newton steps between two changes of modes. Few problems need more than FIRST_OWN; those go to and
+// fro between directions of sliding. From there on laws are taken about the contacts' own answers,
+// which are not.
+enum { MAX_STEP = 75, FIRST_OWN = 6 };
 
 // The next mode of a contact whose force is outside the cone.
 static void leave_mode(abVolumeContact* c) {
@@ -68,16 +71,30 @@ static bool test_modes(abDirect* d) {
   return changed;
 }
 
+// Lets contacts go back towards sticking. Returns whether any did.
+static bool release_modes(abDirect* d) {
+  bool changed = false;
+  for (int i = 0; i < d->n; i++) {
+    abVolumeContact* c = &d->contact[i];
+    abVolumeMode was = c->mode;
+    double v[6], v0[6], f[6];
+    if (!c->active || was == AB_VOLUME_STICK || d->released[i] || !ab_volume_prepare_stick(c))
+      continue;
+    ab_direct_twist(d, i, d->u, v);
+    ab_volume_without_force(c, v, v0);
+    if (!ab_volume_stands(c, v0, AB_VOLUME_STICK, f)) c->mode = was;
+    d->released[i] = c->mode != was;
+    changed = changed || d->released[i];
+  }
+  return changed;
+}
+
 // The motion under the present modes; returns how much the last step changed a force, relative to
 // the scale of all.
 static double solve_modes(abDirect* d, double tolerance, int* steps) {
   double change = INFINITY;
-  for (int k = 0; k < MAX_STEP && change > tolerance; k++) {
-    bool whole = k < FIRST_SHORT || k % 10 == 0;
-    if (!ab_direct_step(d, whole ? 1 : SHORT_STEP, &change)) return INFINITY;
-    if (!whole) change = INFINITY;
-    ++*steps;
-  }
+  for (int k = 0; k < MAX_STEP && change > tolerance; k++, ++*steps)
+    if (!ab_direct_step(d, k >= FIRST_OWN, &change)) return INFINITY;
   return change;
 }
 
@@ -91,13 +108,13 @@ static void drop_unsound(abDirect* d) {
   }
 }
 
-// Modes change at most twice for each contact.
+// Modes change at most five times for each contact: twice on, back, twice on.
 static void solve_repaired(abDirect* d, abContactSolution* solution) {
   double tolerance = d->problem->param[P_TOLERANCE], residual;
   int steps = 0;
   memcpy(d->u, d->v_free, sizeof(double) * (size_t)d->ndof);
   do residual = solve_modes(d, tolerance, &steps);
-  while (test_modes(d));
+  while (test_modes(d) || (residual <= tolerance && release_modes(d)));
   if (steps > solution->iterations) solution->iterations = steps;
   solution->residual = fmax(solution->residual, residual);
   if (residual <= tolerance) return;

@@ -20,6 +20,7 @@ typedef struct abDirect {
   abVolumeContact* contact;
   abDirectLaw* law;
   double (*now)[6];  // relative twists at the start of the step
+  bool* released;    // went back towards sticking
   double* J;         // per contact 6 x ndof, scaled patch frame
   double* M;         // ndof x ndof
   double* W;         // the system of a Newton step, and its factors
@@ -34,9 +35,11 @@ typedef struct abDirect {
 bool ab_direct_prepare(abDirect* d);
 // Relative twist of contact i under the velocities u.
 void ab_direct_twist(const abDirect* d, int i, const double* u, double v[6]);
-// A part of the Newton step from u; u and the contacts' forces follow. *change: the largest of a
-// force, relative to the largest force or the scale of all. False if the system is singular.
-bool ab_direct_step(abDirect* d, double part, double* change);
+// A Newton step from u; u and the contacts' forces follow. Laws are taken as straight about the
+// present motion or, where contacts slide, about the answers they themselves give to it. *change:
+// the largest of a force, relative to the largest force or the scale of all. False if the system is
+// singular.
+bool ab_direct_step(abDirect* d, bool own_answers, double* change);
 // The paper as printed, with its coefficients; false if its system was singular or the arena full.
 bool ab_direct_solve_printed(abDirect* d, double lambda, double k);
 

@@ -95,7 +95,21 @@ void ab_direct_twist(const abDirect* d, int i, const double* u, double v[6]) {
 // --- a step
 // -------------------------------------------------------------------------------------------------
 
-bool ab_direct_step(abDirect* d, double part, double* change) {
+// The line of a sliding contact where it finds itself right in the motion the others leave it, at
+// the present motion v; false if it does not.
+static bool line_at_own_answer(abDirect* d, int i, const double v[6]) {
+  abVolumeContact* c = &d->contact[i];
+  double v0[6], own[6], f[6];
+  ab_volume_without_force(c, v, v0);
+  if (!ab_volume_slide(c, v0, f)) return false;
+  ab_volume_with_force(c, v0, f, own);
+  ab_volume_linearise(c, own, d->law[i].f, d->law[i].D);
+  for (int a = 0; a < 6; a++) own[a] = v[a] - own[a];
+  ab_volume_advance(c, own, d->law[i].D, d->law[i].f);
+  return true;
+}
+
+bool ab_direct_step(abDirect* d, bool own_answers, double* change) {
   size_t n = (size_t)d->ndof;
   memcpy(d->W, d->M, sizeof(double) * n * n);
   for (int a = 0; a < d->ndof; a++) {
@@ -108,13 +122,14 @@ bool ab_direct_step(abDirect* d, double part, double* change) {
     if (!c->active) continue;
     double v[6];
     ab_direct_twist(d, i, d->u, v);
-    ab_volume_linearise(c, v, d->law[i].f, d->law[i].D);
+    if (!own_answers || c->mode != AB_VOLUME_SLIDE || !line_at_own_answer(d, i, v))
+      ab_volume_linearise(c, v, d->law[i].f, d->law[i].D);
     add_contact(d, i, d->law[i].f, d->law[i].D);
   }
   *change = INFINITY;
   if (!ab_dense_lu(d->ndof, d->W, d->pivot, 0)) return false;
   ab_dense_lu_solve(d->ndof, d->W, d->pivot, d->du);
-  for (int a = 0; a < d->ndof; a++) d->du[a] *= part, d->u[a] += d->du[a];
+  for (int a = 0; a < d->ndof; a++) d->u[a] += d->du[a];
   double largest = 0, size = d->option->scale;
   for (int i = 0; i < d->n; i++) {
     abVolumeContact* c = &d->contact[i];
@@ -148,6 +163,7 @@ bool ab_direct_prepare(abDirect* d) {
   d->contact = AB_TAKE(scratch, abVolumeContact, d->n);
   d->now = ab_arena_take(scratch, sizeof(double[6]) * (size_t)d->n);
   d->law = ab_arena_take(scratch, sizeof *d->law * (size_t)d->n);
+  d->released = AB_TAKE(scratch, bool, d->n);
   d->pivot = AB_TAKE(scratch, int, d->ndof);
   d->J = AB_TAKE(scratch, double, nJ);
   d->M = AB_TAKE(scratch, double, nn);
@@ -155,10 +171,11 @@ bool ab_direct_prepare(abDirect* d) {
   d->v_free = AB_TAKE(scratch, double, d->ndof);
   d->du = AB_TAKE(scratch, double, d->ndof);
   d->u = AB_TAKE(scratch, double, d->ndof);
-  if (!d->contact || !d->now || !d->law || !d->pivot || !d->J || !d->M || !d->W || !d->v_free ||
-      !d->du || !d->u || !build_inertia(d))
+  if (!d->contact || !d->now || !d->law || !d->released || !d->pivot || !d->J || !d->M || !d->W ||
+      !d->v_free || !d->du || !d->u || !build_inertia(d))
     return false;
   memset(d->J, 0, nJ * sizeof(double));
+  memset(d->released, 0, (size_t)d->n * sizeof *d->released);
   for (int k = 0; k < d->nmover; k++) {
     const abMover* m = &response->mover[d->mover[k]];
     memcpy(d->v_free + d->dof0[d->mover[k]], problem->v_free + m->dof0,

@@ -2,9 +2,8 @@
 //
 //     0 <= eps_l  _|_  w_l = n . K_l v - v*_l + slack_l eps_l >= 0.
 //
-// Holding: A_l = K_l^T n and f = A eps - Gt v, hence f = A eps - H (v0 + Phi A eps), where H =
-// (Gt^-1
-// + Phi)^-1 in the axes of friction and zero else, and v = (1 - Phi H) (v0 + Phi A eps).
+// Holding: A_l = K_l^T n and f = A eps - Gt v, hence f = A eps - H (v0 + Phi A eps), where
+// H = (Gt^-1 + Phi)^-1 in the axes of friction and zero else, and v = (1 - Phi H) (v0 + Phi A eps).
 // Sliding in given directions, where Newton's method (volume_law.c) found no answer: v = v0 + Phi A
 // eps with A_l = K_l^T (n + mu_k e_l). Both are linear in eps with the matrix N R A + slack, N_l =
 // n . K_l, R = (1 - Phi H) Phi or Phi; that of holding is symmetric and positive definite.
@@ -38,10 +37,6 @@ static void build(const abVolumeContact* c, const double* R, const double* A, do
   }
 }
 
-static void build_normals(const abVolumeContact* c, double* A) {
-  for (int l = 0; l < c->nvert; l++) ab_volume_generator(c->vert[l], 0, v2(0, 0), A + 6 * l);
-}
-
 static abVolumeVertices* take(const abVolumeContact* c) {
   abVolumeVertices* s = AB_TAKE(c->option->scratch, abVolumeVertices, 1);
   if (!s) return NULL;
@@ -50,44 +45,59 @@ static abVolumeVertices* take(const abVolumeContact* c) {
   return s;
 }
 
-static const int FRICTION[3] = {0, 1, 5};
+// The axes of friction and those of the forces K_l^T n, and Phi between them.
+static const int FRICTION[3] = {0, 1, 5}, NORMAL[3] = {2, 3, 4};
+
+static void coupling(const abVolumeContact* c, double W[9]) {
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 3; k++) W[3 * i + k] = c->phi[NORMAL[i]][FRICTION[k]];
+}
+
+// C = A B, or A B^T
+static void multiply3(const double A[9], const double B[9], bool transposed, double C[9]) {
+  int row = transposed ? 1 : 3, column = transposed ? 3 : 1;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      C[3 * i + j] = A[3 * i] * B[column * j] + A[3 * i + 1] * B[row + column * j] +
+                     A[3 * i + 2] * B[2 * row + column * j];
+}
 
 // H = (Gt^-1 + Phi)^-1 in the three axes of friction, as (1 + Gt Phi)^-1 Gt: symmetric. False where
 // that is singular.
 static bool holding_friction(const abVolumeContact* c, double H[9]) {
-  double lu[9];
+  double G[9], phi[9], inverse[9];
   int pivot[3];
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) {
-      double x = i == j;
-      for (int k = 0; k < 3; k++)
-        x += c->Gt[FRICTION[i]][FRICTION[k]] * c->phi[FRICTION[k]][FRICTION[j]];
-      lu[3 * i + j] = x, H[3 * j + i] = c->Gt[FRICTION[i]][FRICTION[j]];
+      G[3 * i + j] = c->Gt[FRICTION[i]][FRICTION[j]];
+      phi[3 * i + j] = c->phi[FRICTION[i]][FRICTION[j]];
     }
-  if (!ab_dense_lu(3, lu, pivot, DBL_EPSILON)) return false;
-  for (int j = 0; j < 3; j++) ab_dense_lu_solve(3, lu, pivot, H + 3 * j);
+  multiply3(G, phi, false, inverse);
+  for (int i = 0; i < 3; i++) inverse[4 * i] += 1;
+  if (!ab_dense_invert(3, inverse, pivot, DBL_EPSILON)) return false;
+  multiply3(inverse, G, false, H);
   return true;
 }
 
-// y: the friction -H v of the motion v, in all six axes.
-static void friction_of(const double H[9], const double v[6], double y[6]) {
-  memset(y, 0, 6 * sizeof(double));
-  for (int i = 0; i < 3; i++)
-    for (int k = 0; k < 3; k++) y[FRICTION[i]] -= H[3 * i + k] * v[FRICTION[k]];
-}
-
+// With N_l = (1, y, -x) at vertex l, in the axes NORMAL, the matrix is N_k R N_l, R = Phi - Phi H
+// Phi there.
 bool ab_volume_start_hold(abVolumeContact* c) {
   if (c->hold) return true;
   abVolumeVertices* s = take(c);
   if (!s || !holding_friction(c, s->H)) return false;
-  double R[36], f[6];
-  for (int j = 0; j < 6; j++) {
-    friction_of(s->H, c->phi[j], f);
-    ab_volume_multiply(c->phi[0], f, R + 6 * j);
-    for (int i = 0; i < 6; i++) R[6 * j + i] += c->phi[j][i];
+  double W[9], WH[9], R[9];
+  coupling(c, W);
+  multiply3(W, s->H, false, WH);
+  multiply3(WH, W, true, R);
+  for (int i = 0; i < 9; i++) R[i] = c->phi[NORMAL[i / 3]][NORMAL[i % 3]] - R[i];
+  for (int l = 0; l < c->nvert; l++) {
+    abVec2 r = c->vert[l];
+    double column[3];
+    for (int i = 0; i < 3; i++) column[i] = R[3 * i] + R[3 * i + 1] * r.y - R[3 * i + 2] * r.x;
+    for (int k = 0; k < c->nvert; k++)
+      s->M[k * c->nvert + l] =
+          column[0] + c->vert[k].y * column[1] - c->vert[k].x * column[2] + (k == l) * c->slack[l];
   }
-  build_normals(c, s->A);
-  build(c, R, s->A, s->M);
   c->hold = s;
   return true;
 }
@@ -204,17 +214,30 @@ void ab_volume_slide_on(abVolumeContact* c, const double v0[6], double f[6]) {
 }
 
 bool ab_volume_hold(abVolumeContact* c, const double v0[6], double f[6]) {
-  const abVolumeVertices* s = c->hold;
-  double q[AB_VOLUME_MAX_VERTEX], eps[AB_VOLUME_MAX_VERTEX], t[6], v[6];
-  friction_of(s->H, v0, t);
-  ab_volume_multiply(c->phi[0], t, v);
-  for (int i = 0; i < 6; i++) v[i] += v0[i];
-  speeds(c, v, q);
+  const double *H = c->hold->H, slip[3] = {v0[0], v0[1], v0[5]};
+  double W[9], q[AB_VOLUME_MAX_VERTEX], eps[AB_VOLUME_MAX_VERTEX], t[3], v[3], n[3] = {0};
+  coupling(c, W);
+  for (int i = 0; i < 3; i++) t[i] = -dense_dot(H + 3 * i, slip, 3);
+  for (int i = 0; i < 3; i++) v[i] = v0[NORMAL[i]] + dense_dot(W + 3 * i, t, 3);
+  for (int l = 0; l < c->nvert; l++)
+    q[l] = v[0] + v[1] * c->vert[l].y - v[2] * c->vert[l].x - c->target[l];
   if (!solve_vertices(c, c->hold, q, eps)) return false;
-  combine(c, s->A, eps, f);
-  ab_volume_multiply(c->phi[0], f, v);
-  for (int i = 0; i < 6; i++) v[i] += v0[i];
-  friction_of(s->H, v, t);
-  for (int i = 0; i < 6; i++) f[i] += t[i];
+  for (int l = 0; l < c->nvert; l++)
+    n[0] += eps[l], n[1] += eps[l] * c->vert[l].y, n[2] -= eps[l] * c->vert[l].x;
+  for (int i = 0; i < 3; i++) v[i] = slip[i] + W[i] * n[0] + W[3 + i] * n[1] + W[6 + i] * n[2];
+  for (int i = 0; i < 3; i++) f[FRICTION[i]] = -dense_dot(H + 3 * i, v, 3), f[NORMAL[i]] = n[i];
   return true;
+}
+
+bool ab_volume_stands(abVolumeContact* c, const double v0[6], abVolumeMode least, double f[6]) {
+  bool tips = true;
+  if (least == AB_VOLUME_STICK) {
+    c->mode = AB_VOLUME_STICK;
+    ab_volume_stick(c, v0, f);
+    if (ab_volume_in_cone(c, f)) return true;
+    tips = ab_volume_tips(c, f);
+  }
+  if (least > AB_VOLUME_HOLD || !tips) return false;
+  c->mode = AB_VOLUME_HOLD;
+  return ab_volume_start_hold(c) && ab_volume_hold(c, v0, f) && ab_volume_in_cone(c, f);
 }

@@ -153,17 +153,24 @@ static int largest_in_column(int n, const double* a, int k) {
   return best;
 }
 
+// Brings the row with the largest entry of column k, at or below row k, to row k. False if that is
+// not above `least`.
+static bool bring_pivot(int n, double* a, int k, int* pivot, double least) {
+  int p = pivot[k] = largest_in_column(n, a, k);
+  double *top = a + k * n, *other = a + p * n;
+  if (!(fabs(other[k]) > least)) return false;
+  for (int j = 0; j < n && p != k; j++) {
+    double t = top[j];
+    top[j] = other[j], other[j] = t;
+  }
+  return true;
+}
+
 bool ab_dense_lu(int n, double* a, int* pivot, double singular) {
   double least = singular * ab_dense_max(a, (size_t)n * (size_t)n);
   for (int k = 0; k < n; k++) {
-    int p = pivot[k] = largest_in_column(n, a, k);
-    double *top = a + k * n, *other = a + p * n;
-    if (!(fabs(other[k]) > least)) return false;
-    for (int j = 0; j < n && p != k; j++) {
-      double t = top[j];
-      top[j] = other[j], other[j] = t;
-    }
-    double inverse = 1 / top[k];
+    if (!bring_pivot(n, a, k, pivot, least)) return false;
+    double *top = a + k * n, inverse = 1 / top[k];
     for (int i = k + 1; i < n; i++) {
       double* row = a + i * n;
       if (row[k] == 0) continue;
@@ -194,14 +201,8 @@ static void exchange_columns(int n, double* a, const int* pivot) {
 
 static bool invert_any(int n, double* a, int* pivot, double least) {
   for (int k = 0; k < n; k++) {
-    int p = pivot[k] = largest_in_column(n, a, k);
-    double *top = a + k * n, *other = a + p * n;
-    if (!(fabs(other[k]) > least)) return false;
-    for (int j = 0; j < n && p != k; j++) {
-      double t = top[j];
-      top[j] = other[j], other[j] = t;
-    }
-    double inverse = 1 / top[k];
+    if (!bring_pivot(n, a, k, pivot, least)) return false;
+    double *top = a + k * n, inverse = 1 / top[k];
     top[k] = 1;
     for (int j = 0; j < n; j++) top[j] *= inverse;
     for (int i = 0; i < n; i++) {

@@ -201,6 +201,15 @@ static void smooth_heap_moves_as_the_direct_method_says(void** state) {
 // With friction a group may have several answers, each of them consistent: whether one contact
 // sticks depends on the others. Which one is reached depends on the path; that is rare, and between
 // sweeps alone and sweeps accelerated by their history as well.
+static void rough_heap_mostly_moves_as_the_direct_method_says(void** state) {
+  (void)state;
+  World w[2] = {heap(8, "volume-pgs", 0.45), heap(8, "volume-qp", 0.45)};
+  let_converge(&w[0], 2);
+  Comparison c = compare(w);
+  assert_true(c.nstep > 300);
+  check_below(c.ndiffer, 0.08 * c.nstep);
+}
+
 static void joint_steps_lead_where_sweeps_alone_lead(void** state) {
   (void)state;
   World w[2] = {heap(8, "volume-pgs", 0.45), heap(8, "volume-pgs", 0.45)};
@@ -240,6 +249,7 @@ int main(void) {
       cmocka_unit_test(singular_block_is_refused),
       cmocka_unit_test(inverse_times_matrix_is_one),
       cmocka_unit_test(smooth_heap_moves_as_the_direct_method_says),
+      cmocka_unit_test(rough_heap_mostly_moves_as_the_direct_method_says),
       cmocka_unit_test(joint_steps_lead_where_sweeps_alone_lead),
       cmocka_unit_test(tall_stack_needs_no_more_sweeps_than_a_low_one),
   };
