@@ -131,7 +131,7 @@ typedef struct abEcpSystem {
   double* diagonal;                     // the same: 36 a body
   int* pivot;                           // 4 n
   double proximal;                      // see hold_back in ecp_newton.c
-  bool lenient;                         // see ab_ecp_plausible
+  double gain;                          // of energy that is plausible, as a share of it
   double residual;                      // of the last assembly
   double speed;                         // change of velocity that the residual is compared with
   int iterations;                       // Newton iterations so far, over all modes tried

@@ -24,6 +24,7 @@ typedef struct Ranking {
 static abVec3 to_world(const abEcpBody* b, abVec3 x) { return v3_add(b->x, m3_apply(&b->R, x)); }
 
 double ab_ecp_separation(const abEcpContact* c, abVec3 n) {
+  if (c->shape[1].shape->type == AB_PLANE) return ab_ecp_gap(c);  // it has no extent along others
   abVec3 p = ab_ecp_support(&c->shape[0], c->body[0], v3_neg(n));
   abVec3 q = ab_ecp_support(&c->shape[1], c->body[1], n);
   return v3_dot(n, v3_sub(p, q));

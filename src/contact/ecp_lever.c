@@ -136,6 +136,12 @@ static int azimuth(const abEcpContact* c, int side) {
   return c->npar == 2 && c->ref < 0 && side == 1 && is_curve(&c->feature[0]) ? 1 : 0;
 }
 
+// Where a vertex on a rim is the point of contact (ecp_corner.c).
+static double azimuth_of(const abEcpFeature* f, const abEcpBody* b, abVec3 a) {
+  abVec3 r = v3_sub(m3_apply_t(&b->R, v3_sub(a, b->x)), f->c);
+  return atan2(v3_dot(f->v, r), v3_dot(f->u, r));
+}
+
 static Side side_of(const abEcpContact* c, const abEcpKinematics* k, int side) {
   const abEcpFeature* f = &c->feature[side];
   const abEcpBody* b = c->body[side];
@@ -148,7 +154,7 @@ static Side side_of(const abEcpContact* c, const abEcpKinematics* k, int side) {
     p.shape = ELLIPSOID;
     ellipsoid(&p);
   } else if (f->kind == AB_ECP_RIM) {
-    double phi = c->par[azimuth(c, side)];
+    double phi = c->cornered ? azimuth_of(f, b, k->a) : c->par[azimuth(c, side)];
     p.shape = RIM;
     p.X = m3_apply(&b->R, f->c);
     p.r = m3_apply(&b->R, v3_axpy(cos(phi), f->u, v3_scale(sin(phi), f->v)));
@@ -219,6 +225,7 @@ static abVec3 vary(const Side* p, const abEcpContact* c, const abEcpKinematics* 
   abVec3 dX = v3_axpy(-p->rho, dn, column(k->Ja, j)), dY = v3_scale(p->rho, dn);
   if (own && !spin) dX = v3_sub(dX, unit[j % 3]);
   double dphi = p->shape == RIM && j == AB_ECP_PAR + azimuth(c, p->side) ? 1 : 0;
+  if (p->shape == RIM && c->cornered) dphi = v3_dot(p->k1, v3_sub(psi, turn));
   double ds;
   if (p->shape == RIM || p->shape == BARREL) dY = vary_circle(p, turn, dd, dphi, &ds);
   if (p->shape == RIM) {

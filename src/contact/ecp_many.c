@@ -15,8 +15,7 @@
 //     from a shorter step (ecp_continue.c), with changes of mode at the joint solution
 //     (ecp_pivot.c);
 // and where more contacts bear
-//   5 all at once, modes included (ecp_joint.c); up to 24 contacts 4, then 2 and 3 follow where
-//   that
+//   5 all at once, modes included (ecp_joint.c); up to 24 contacts the path follows where that
 //     fails.
 // Small islands try 5 after 4, and four contacts or fewer all combinations of their modes
 // (ecp_enumerate.c).
@@ -32,8 +31,8 @@
 // costs as much: some milliseconds a contact, and some 0.2 s in all.
 enum { BUDGET = 1000, MOST = 30000 };
 enum { ROUNDS = 40, SWEEPS = 6 };
-// Contacts from which on an island is solved at once (ecp_joint.c); up to which it is swept as
-// well.
+static const double GAIN = 0.05;  // of energy, see ab_ecp_plausible
+// Contacts from which on an island is solved at once (ecp_joint.c); up to which a path is followed.
 enum { LARGE = 8, LARGEST = 24 };
 
 void ab_ecp_new_budget(abEcpIsland* island, double share) {
@@ -348,29 +347,41 @@ static bool overlapping_start(abEcpIsland* island) {
   return false;
 }
 
-// What is rare and expensive. The iterate found before is kept if all this fails.
-static bool solve_at_length(abEcpIsland* island) {
+// The iterate found before is kept if none of these succeeds. Overlap takes energy to undo, and the
+// more the shorter the step.
+static bool solve_overlapping(abEcpIsland* island) {
   ab_ecp_save(island, AB_ECP_BEST);
   ab_ecp_new_budget(island, 1);
-  bool solved;
-  if (overlapping_start(island)) {  // takes energy to undo, and the more the shorter the step
-    island->system.lenient = true;
-    solved = ab_ecp_solve_cold(island);
-  } else {
-    solved = ab_ecp_solve_by_continuation(island);
-  }
-  if (!solved) ab_ecp_restore(island, AB_ECP_BEST);
-  return solved;
+  island->system.gain = INFINITY;
+  if (overlapping_start(island) && ab_ecp_solve_cold(island)) return true;
+  island->system.gain = GAIN;
+  ab_ecp_restore(island, AB_ECP_BEST);
+  return false;
+}
+
+static bool solve_from_shorter(abEcpIsland* island) {
+  ab_ecp_save(island, AB_ECP_BEST);
+  ab_ecp_new_budget(island, 1);
+  if (!overlapping_start(island) && ab_ecp_solve_by_continuation(island)) return true;
+  ab_ecp_restore(island, AB_ECP_BEST);
+  return false;
+}
+
+static bool solve_by_path(abEcpIsland* island) {
+  ab_ecp_save(island, AB_ECP_BEST);
+  ab_ecp_new_budget(island, 1);
+  // connected with a motion that has no contact at all, it does not wedge
+  island->system.gain = overlapping_start(island) ? INFINITY : 0.25;
+  if (ab_ecp_follow_path(island)) return true;
+  island->system.gain = GAIN;
+  ab_ecp_restore(island, AB_ECP_BEST);
+  return false;
 }
 
 static bool solve_small(abEcpIsland* island) {
   ab_ecp_new_budget(island, 0.03);  // sweeps that have not found the modes by then do not
-  if (ab_ecp_solve_cold(island)) return true;
-  ab_ecp_save(island, AB_ECP_BEST);
-  ab_ecp_new_budget(island, 1);
-  if (!overlapping_start(island) && ab_ecp_follow_path(island)) return true;
-  ab_ecp_restore(island, AB_ECP_BEST);
-  if (solve_at_length(island)) return true;
+  if (ab_ecp_solve_cold(island) || solve_by_path(island)) return true;
+  if (solve_overlapping(island) || solve_from_shorter(island)) return true;
   ab_ecp_save(island, AB_ECP_BEST);
   ab_ecp_new_budget(island, 1);
   if (from_last_step(island)) return true;
@@ -383,14 +394,7 @@ static bool solve_small(abEcpIsland* island) {
 static bool solve_large(abEcpIsland* island, int size) {
   if (from_last_step(island)) return true;
   if (size > LARGEST) return false;
-  ab_ecp_save(island, AB_ECP_BEST);
-  ab_ecp_new_budget(island, 1);
-  if (!overlapping_start(island) && ab_ecp_follow_path(island)) return true;
-  ab_ecp_restore(island, AB_ECP_BEST);
-  ab_ecp_new_budget(island, 1);
-  bool solved = ab_ecp_solve_cold(island) || solve_at_length(island);
-  if (!solved) ab_ecp_restore(island, AB_ECP_BEST);
-  return solved;
+  return solve_by_path(island) || solve_overlapping(island);
 }
 
 // Whether a hull of several geoms may touch where its body has nothing. Its corners are real; what
@@ -416,6 +420,7 @@ static bool beyond_hull(const abEcpContact* c, int side) {
 }
 
 bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
+  island->system.gain = GAIN;
   for (int i = 0; i < island->ncontact; i++) {
     abEcpMode mode;
     island->contact[i].recalled = ab_ecp_recall(island, &island->contact[i], &mode);

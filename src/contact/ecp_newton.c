@@ -261,8 +261,8 @@ enum { RAYS = 4 };
 static abEcpNewton iterate(abEcpSystem* s, int max_iterations, bool damped) {
   s->proximal = s->condensed ? PROXIMAL : 0;
   double residual = ab_ecp_assemble(s), first = residual;
-  // Of large systems bodies are checked one by one, each by what acts on it.
-  double enough = s->condensed ? 5e-11 : 1e-9;
+  // Bodies are checked one by one, each by what acts on it.
+  double enough = s->nbody > 1 ? 5e-11 : 1e-9;
   int slow = 0, rays = 0;
   for (int it = 0;; it++) {
     // Quadratic convergence: one that has come this far has nothing left but rounding.
@@ -291,7 +291,7 @@ static abEcpNewton iterate(abEcpSystem* s, int max_iterations, bool damped) {
       continue;
     }
     // Below this and no longer falling: rounding is all that is left.
-    if (last <= enough && residual > (s->condensed ? 0.9 : 0.1) * last) {
+    if (last <= enough && residual > (s->condensed ? 0.9 : 0.5) * last) {
       if (residual > last) {
         ab_ecp_write_unknowns(s, s->trial, s->step, 0);
         ab_ecp_assemble(s);

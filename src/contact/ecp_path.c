@@ -222,24 +222,48 @@ static int leaving(Path* p) {
   return at;
 }
 
+// Between states, by motion, time and places. Impulses do not count: statics may not divide a load.
+static double distance(const Path* p, const double* y, const double* z) {
+  double sum = (y[p->s->n] - z[p->s->n]) * (y[p->s->n] - z[p->s->n]);
+  for (int i = 0; i < p->s->nbody; i++)
+    for (int j = p->s->body[i]->slot, end = j + 6; j < end; j++)
+      sum += (y[j] - z[j]) * (y[j] - z[j]);
+  for (int i = 0; i < p->s->ncontact; i++) {
+    const abEcpContact* c = p->s->contact[i];
+    for (int j = c->offset + 4, end = j + c->npar; j < end; j++)
+      sum += (y[j] - z[j]) * (y[j] - z[j]);
+  }
+  return sqrt(sum);
+}
+
 // One step of the length ds along the tangent. Returns the contact that leaves its piece.
 static int advance(Path* p, const double* start, double ds) {
   double goal[N];
   for (int i = 0; i <= p->s->n; i++) goal[i] = start[i] + ds * p->tangent[i];
   if (!correct(p, p->tangent, goal)) return NOT_FOUND;
-  double y[N], off = 0;
+  double y[N];
   read_state(p, y);
-  for (int i = 0; i <= p->s->n; i++) off += (y[i] - goal[i]) * (y[i] - goal[i]);
-  if (sqrt(off) > 0.5 * ds + 1e-9) return NOT_FOUND;  // may be another part of the curve
+  if (distance(p, y, goal) > 0.5 * ds + 1e-9) return NOT_FOUND;  // may be another part of the curve
   return leaving(p);
 }
 
-// At the border of its piece a contact goes over to another.
-typedef struct Crossing {
+// A contact in another mode, or on another branch of its friction law.
+typedef struct Piece {
   int contact;
+  abEcpMode mode;
+  int branch;
+} Piece;
+
+// At the border of its piece a contact goes over to another; where several pieces end at once
+// (bodies wedged between others, whose friction statics does not divide), two contacts do.
+typedef struct Crossing {
+  int n;
+  Piece piece[2];
+  bool begins;  // the first of them begins to bear
   double t;
-  double near;    // how far the state may move on to the other piece, which has it in common
-  double length;  // of the first step into it
+  double near;     // how far the state may move on to the other piece, which has it in common
+  double length;   // of the first step into it
+  int blocked[2];  // contacts that leave their pieces in that step, in the two directions
 } Crossing;
 
 static double moved(const Path* p, const double* y, const double* z) {
@@ -250,69 +274,83 @@ static double moved(const Path* p, const double* y, const double* z) {
   return most;
 }
 
-static bool set_piece(Path* p, const Crossing* q, abEcpMode mode, int branch) {
-  abEcpContact* c = &p->island->contact[q->contact];
+static bool set_pieces(Path* p, const Crossing* q) {
   ab_ecp_restore(p->island, AB_ECP_STAGE);
   set_time(p, q->t);
-  bool same = ab_ecp_bears(c) && ab_ecp_mode_equal(c->mode, mode);
-  if (!same && !ab_ecp_change_mode(p->island, q->contact, mode)) return false;
-  c->branch = branch;
+  for (int i = 0; i < q->n; i++) {
+    const Piece* piece = &q->piece[i];
+    abEcpContact* c = &p->island->contact[piece->contact];
+    bool same = ab_ecp_bears(c) && ab_ecp_mode_equal(c->mode, piece->mode);
+    if (!same && !ab_ecp_change_mode(p->island, piece->contact, piece->mode)) return false;
+    c->branch = piece->branch;
+  }
   return load(p);
 }
 
-// From the state of level STAGE into the piece given by mode and branch.
-static bool enter(Path* p, const Crossing* q, abEcpMode mode, int branch) {
-  if (!set_piece(p, q, mode, branch)) return false;
+// From the state of level STAGE into other pieces. Where a contact begins to bear its place in a
+// face or on an edge is not defined with no impulse; there the state is the one with a little of
+// it, and the direction that of more.
+static bool enter(Path* p, Crossing* q) {
+  q->blocked[0] = q->blocked[1] = NOT_FOUND;
+  if (!set_pieces(p, q)) return false;
   double y[N], z[N], last[N] = {0}, tangent[N];
+  int at = q->begins ? p->island->contact[q->piece[0].contact].offset : p->s->n;
   read_state(p, z);
-  last[p->s->n] = 1;
+  if (q->begins) z[at] = q->length;
+  last[at] = 1;
   if (!correct(p, last, z)) return false;
   read_state(p, y);
-  if (moved(p, y, z) > q->near || !find_tangent(p, last, tangent)) return false;
-  for (int sign = 1; sign >= -1; sign -= 2) {
-    for (int j = 0; j <= p->s->n; j++) p->tangent[j] = sign * tangent[j];
-    if (advance(p, y, q->length) == NONE_LEAVES) return true;
+  if (moved(p, y, z) > (q->begins ? 100 * q->length : q->near)) return false;
+  if (!find_tangent(p, last, tangent)) return false;
+  if (q->begins) {
+    memcpy(p->tangent, tangent, sizeof tangent);
+    q->blocked[0] = leaving(p);
+    return q->blocked[0] == NONE_LEAVES;
+  }
+  for (int way = 0; way < 2; way++) {
+    for (int j = 0; j <= p->s->n; j++) p->tangent[j] = way == 0 ? tangent[j] : -tangent[j];
+    q->blocked[way] = advance(p, y, q->length);
+    if (q->blocked[way] == NONE_LEAVES) return true;
   }
   return false;
 }
 
-// The same where the contact begins to bear. With no impulse its place in a face or on an edge is
-// not defined; so the state is the one with a little of it, and the direction that of more.
-static bool begin_to_bear(Path* p, const Crossing* q, abEcpMode mode, int branch) {
-  if (!set_piece(p, q, mode, branch)) return false;
-  double z[N], last[N] = {0};
-  int at = p->island->contact[q->contact].offset;
-  read_state(p, z);
-  z[at] = q->length;
-  last[at] = 1;
-  double y[N];
-  if (!correct(p, last, z)) return false;
-  read_state(p, y);
-  if (moved(p, y, z) > 100 * q->length || leaving(p) != NONE_LEAVES) return false;
-  return find_tangent(p, last, p->tangent);
-}
-
 // The pieces that may have the present state in common with that of contact i.
-typedef struct Piece {
-  abEcpMode mode;
-  int branch;
-} Piece;
-
-static int list_pieces(const abEcpContact* c, Piece* piece) {
-  abEcpMode mode[CANDIDATES + CORNERS];
+static int list_pieces(const abEcpIsland* island, int i, Piece* piece) {
+  const abEcpContact* c = &island->contact[i];
+  abEcpMode mode[CANDIDATES + CORNERS], none = ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0);
   bool bore = ab_ecp_bears(c);
   int n = 0, m = ab_ecp_candidates(c, CANDIDATES, mode);
   m += ab_ecp_corners(c, CORNERS, mode + m);
   if (bore) {
-    piece[n++] = (Piece){c->mode, c->branch == AB_ECP_STICKS ? AB_ECP_SLIPS : AB_ECP_STICKS};
-    piece[n++] = (Piece){ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0), AB_ECP_AS_IT_IS};
+    int other = c->branch == AB_ECP_STICKS ? AB_ECP_SLIPS : AB_ECP_STICKS;
+    piece[n++] = (Piece){i, c->mode, other};
+    piece[n++] = (Piece){i, none, AB_ECP_AS_IT_IS};
   }
-  for (int i = 0; i < m; i++) {
-    if (bore && ab_ecp_mode_equal(mode[i], c->mode)) continue;
-    piece[n++] = (Piece){mode[i], bore ? c->branch : AB_ECP_SLIPS};
-    if (!bore) piece[n++] = (Piece){mode[i], AB_ECP_STICKS};
+  for (int j = 0; j < m; j++) {
+    if (bore && ab_ecp_mode_equal(mode[j], c->mode)) continue;
+    piece[n++] = (Piece){i, mode[j], bore ? c->branch : AB_ECP_SLIPS};
+    if (!bore) piece[n++] = (Piece){i, mode[j], AB_ECP_STICKS};
   }
   return n;
+}
+
+enum { PIECES = 2 * (CANDIDATES + CORNERS) + 2 };
+
+// Together with a contact that leaves its piece as soon as the first has gone over.
+static bool cross_with(Path* p, Crossing* q, int other) {
+  if (other < 0 || other == q->piece[0].contact) return false;
+  Piece piece[PIECES];
+  ab_ecp_restore(p->island, AB_ECP_STAGE);
+  if (!ab_ecp_bears(&p->island->contact[other])) return false;
+  int n = list_pieces(p->island, other, piece);
+  q->n = 2;
+  for (int j = 0; j < n && !ab_ecp_exhausted(p->island); j++) {
+    q->piece[1] = piece[j];
+    if (enter(p, q)) return true;
+  }
+  q->n = 1;
+  return false;
 }
 
 static bool cross(Path* p, int contact) {
@@ -320,16 +358,19 @@ static bool cross(Path* p, int contact) {
   // which are known to be positive only.
   static const double length[] = {1e-4, 1e-6, 1e-4, 1e-6, 1e-2};
   static const double near[] = {1e-7, 1e-7, 1e-4, 1e-4, 1e-3};
-  Piece piece[2 * (CANDIDATES + CORNERS) + 2];
-  const abEcpContact* c = &p->island->contact[contact];
-  bool bore = ab_ecp_bears(c);
-  int n = list_pieces(c, piece);
-  Crossing q = {.contact = contact, .t = p->t};
+  Piece piece[PIECES];
+  int n = list_pieces(p->island, contact, piece);
+  Crossing q = {.n = 1, .t = p->t, .begins = !ab_ecp_bears(&p->island->contact[contact])};
   ab_ecp_save(p->island, AB_ECP_STAGE);
   for (int k = 0; k < 5; k++) {
     q.near = near[k], q.length = length[k];
-    for (int j = 0; j < n && !ab_ecp_exhausted(p->island); j++)
-      if ((bore ? enter : begin_to_bear)(p, &q, piece[j].mode, piece[j].branch)) return true;
+    for (int j = 0; j < n && !ab_ecp_exhausted(p->island); j++) {
+      q.piece[0] = piece[j];
+      if (enter(p, &q)) return true;
+      int other[2] = {q.blocked[0], q.blocked[1]};
+      for (int way = 0; way < 2 && k == 1; way++)
+        if (cross_with(p, &q, other[way])) return true;
+    }
   }
   return false;
 }

@@ -101,6 +101,8 @@ static void variations_of_curved_modes_match_differences(void** state) {
     check_mode(&r, &box[0].shape, &box[1].shape, ab_ecp_mode(AB_ECP_SEGMENT, 2, AB_ECP_SEGMENT, 7));
     check_mode(&r, &box[0].shape, &box[1].shape, ab_ecp_mode(AB_ECP_POINT, 3, AB_ECP_SEGMENT, 7));
     check_mode(&r, &box[0].shape, &box[1].shape, ab_ecp_mode(AB_ECP_SEGMENT, 2, AB_ECP_POINT, 5));
+    check_mode(&r, &box[0].shape, &cylinder, ab_ecp_mode(AB_ECP_POINT, 3, AB_ECP_RIM, 1));
+    check_mode(&r, &cylinder, &box[1].shape, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_POINT, 5));
     check_mode(&r, &cylinder, &capsule, ab_ecp_mode(AB_ECP_SEGMENT, 0, AB_ECP_SEGMENT, 0));
     check_mode(&r, &cylinder, &box[1].shape, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_SEGMENT, 3));
     check_mode(&r, &cylinder, &cylinder, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_RIM, 1));
@@ -220,6 +222,8 @@ static void variations_of_levers_match_differences(void** state) {
     check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_POINT, 3, AB_ECP_FACE, 2));
     check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_POINT, 3, AB_ECP_SEGMENT, 7));
     check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_SEGMENT, 2, AB_ECP_POINT, 5));
+    check_levers(&r, box0, &cylinder, ab_ecp_mode(AB_ECP_POINT, 3, AB_ECP_RIM, 1));
+    check_levers(&r, &cylinder, box1, ab_ecp_mode(AB_ECP_RIM, 0, AB_ECP_POINT, 5));
     check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_FACE, 3, AB_ECP_SEGMENT, 2));
     check_levers(&r, box0, box1, ab_ecp_mode(AB_ECP_SEGMENT, 2, AB_ECP_SEGMENT, 7));
     check_levers(&r, &capsule, box1, ab_ecp_mode(AB_ECP_POINT, 1, AB_ECP_FACE, 5));
