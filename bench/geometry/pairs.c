@@ -99,6 +99,9 @@ int bench_pairs(BenchPair** out) {
   n++;
   p[n] = pair("box-box edge", cube, cube, edge2, edge);
   place(&p[n++], v3_zero(), 2e-3, &r);
+  p[n] = pair("box-box line", cube, cube, edge, one);
+  Random own = {8};  // the pairs after it stay as they were
+  place(&p[n++], v3(0.1, 0.2, 0), 2e-3, &own);
   p[n] = pair("box-box vertex", cube, cube, corner, one);
   place(&p[n++], v3(0.1, 0.2, 0), 2e-3, &r);
   p[n] = pair("box-box apart", cube, cube, corner, edge);

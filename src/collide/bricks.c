@@ -1,5 +1,6 @@
-// Two bricks in the contacts that bricks mostly have: a corner in a face, two edges that cross, and
-// a face on a face (slab.c). What is cut off is known in advance, so nothing is cut.
+// Two bricks in the contacts that bricks mostly have: a corner in a face, two edges that cross, an
+// edge in a face (wedge.c), and a face on a face (slab.c). What is cut off is known in advance, so
+// nothing is cut.
 //
 // Why a guess is enough. Let some of the planes of both bricks be given and the vertices of the
 // simple polytope they would bound. If each of these vertices lies strictly behind all planes but
@@ -34,6 +35,8 @@
 // Vertices nearer to a plane than this many times the rounding are left to the general method.
 static const double DOUBT = 64;
 
+// Corners that turn by no more than this times the square of the outline's size may be idle.
+static const double IDLE = 32 * DBL_EPSILON;
 // A face that leans no more than this (the cosine) may lie on another.
 static const double UPRIGHT = 0.95;
 
@@ -194,81 +197,115 @@ static bool find_edges(const abBrickView* v, int i, int j, Tip* tip) {
   return true;
 }
 
-// The outline from the center, with the tangents along the axes of the tip.
-static void outline(const Tip* tip, abVec3 t1, abVec3 t2, abVec2* loop) {
-  if (tip->is_corner) {
-    abVec3 x = v3_mul(t1, tip->edge), y = v3_mul(t2, tip->edge);
-    double cx = 0.25 * (x.x + x.y + x.z), cy = 0.25 * (y.x + y.y + y.z);
-    loop[0] = v2(x.x - cx, y.x - cy);
-    loop[1] = v2(x.y - cx, y.y - cy);
-    loop[2] = v2(x.z - cx, y.z - cy);
-  } else {
-    abVec2 apart = v2(v3_dot(t1, tip->apart), v3_dot(t2, tip->apart)), other = v2_scale(-1, apart);
-    abVec2 ex = v2(t1.x * tip->ex, t2.x * tip->ex),
-           ey = v2(v3_dot(t1, tip->ey), v3_dot(t2, tip->ey));
-    loop[0] = v2_sub(apart, ex), loop[1] = v2_sub(other, ey);
-    loop[2] = v2_add(apart, ex), loop[3] = v2_add(other, ey);
-  }
-  if (v2_cross(v2_sub(loop[1], loop[0]), v2_sub(loop[2], loop[0])) < 0) {
-    // the other way round: two corners change places
-    abVec2 swap = loop[0];
-    loop[0] = loop[2], loop[2] = swap;
-  }
+// Outlines from the center, with the tangents along the axes of the tip, counter-clockwise. Both
+// tell whether each corner turns by more than rounding, so that none is idle.
+//
+// Of a corner: each turn is twice the area.
+static bool outline_corner(const Tip* tip, abVec3 t1, abVec3 t2, abVec2* loop) {
+  abVec3 x = v3_mul(t1, tip->edge), y = v3_mul(t2, tip->edge);
+  double cx = 0.25 * (x.x + x.y + x.z), cy = 0.25 * (y.x + y.y + y.z);
+  abVec2 a = v2(x.x - cx, y.x - cy), b = v2(x.y - cx, y.y - cy), c = v2(x.z - cx, y.z - cy);
+  double turn = v2_cross(v2_sub(b, a), v2_sub(c, a));
+  loop[0] = a, loop[1] = turn > 0 ? b : c, loop[2] = turn > 0 ? c : b;
+  return fabs(turn) > IDLE * (v2_dot(a, a) + v2_dot(b, b) + v2_dot(c, c));
+}
+
+// Of two edges, with the corners a - x, -a - y, a + x, -a + y: the turns are 2 [x, y] +- 4 [a, x]
+// and 2 [x, y] +- 4 [a, y], with [ , ] the cross product.
+static bool outline_edges(const Tip* tip, abVec3 t1, abVec3 t2, abVec2* loop) {
+  abVec2 a = v2(v3_dot(t1, tip->apart), v3_dot(t2, tip->apart)), b = v2_scale(-1, a);
+  abVec2 x = v2(t1.x * tip->ex, t2.x * tip->ex);
+  abVec2 y = v2(v3_dot(t1, tip->ey), v3_dot(t2, tip->ey));
+  double turn = v2_cross(x, y), first = fabs(v2_cross(a, x)), second = fabs(v2_cross(a, y));
+  x = v2_scale(copysign(1, turn), x);
+  loop[0] = v2_sub(a, x), loop[1] = v2_sub(b, y), loop[2] = v2_add(a, x), loop[3] = v2_add(b, y);
+  double least = fabs(turn) - 2 * (first > second ? first : second);
+  return 2 * least > IDLE * 2 * (v2_dot(a, a) + v2_dot(x, x) + v2_dot(y, y));
 }
 
 static bool tip_patch(const abBrickView* v, const Tip* tip, const abPatchHint* hint,
                       abVec2* polygon, abPatch* p) {
-  p->volume = tip->volume;
   p->center = tip->center;
   p->depth = tip->depth;
   ab_patch_tangents(hint, p);
   const abVec3* e = tip->axis;
   abVec3 t1 = v3(v3_dot(e[0], p->t1), v3_dot(e[1], p->t1), v3_dot(e[2], p->t1));
   abVec3 t2 = v3(v3_dot(e[0], p->t2), v3_dot(e[1], p->t2), v3_dot(e[2], p->t2));
-  outline(tip, t1, t2, polygon);
   p->polygon = polygon;
   p->nvert = tip->is_corner ? 3 : 4;
-  return ab_patch_finish(polygon, v->size, v->noise, p);
+  bool sharp =
+      tip->is_corner ? outline_corner(tip, t1, t2, polygon) : outline_edges(tip, t1, t2, polygon);
+  if (!sharp) return ab_patch_finish(polygon, v->size, v->noise, p);
+  ab_patch_measure(v->size, v->noise, p);
+  return true;
 }
 
-// What the two have in common, in one of the three ways.
+// What the two have in common, in one of the three forms.
 typedef struct Common {
-  bool is_tip;
+  enum { TIP, WEDGE, SLAB } form;
   Tip tip;
+  abWedge wedge;
   abSlab slab;
 } Common;
 
+// A face of Y across axis j, and what of X is behind it: by how many axes of X its corners there
+// differ, *i one of them, and *w the axis nearest to the face's normal.
+static int look_behind(const abBrickView* v, int j, int* i, int* w) {
+  double m[3], toward = 0, depth = v->b[j];
+  for (int k = 0; k < 3; k++) {
+    double along = ab_view(v, k, j);
+    toward += along * v->p[k];
+    m[k] = fabs(along);
+    depth += v->a[k] * m[k];
+  }
+  depth -= fabs(toward);
+  bool x = depth > 2 * v->a[0] * m[0], y = depth > 2 * v->a[1] * m[1],
+       z = depth > 2 * v->a[2] * m[2];
+  *i = x ? 0 : y ? 1 : 2;
+  *w = m[2] >= m[0] && m[2] >= m[1] ? 2 : m[1] >= m[0] ? 1 : 0;
+  return x + y + z;
+}
+
 static bool find_common(const abBrickView* v, const abMeeting* m, Common* c) {
-  c->is_tip = true;
+  c->form = TIP;
   if (m->edges && find_edges(v, m->edge[0], m->edge[1], &c->tip)) return true;
   abBrickView round;
   const abBrickView* of_face = v;  // the face is one of Y
-  int j = m->face - 3;
+  int j = m->face - 3, i, w;
   if (j < 0) turn_round(v, &round), of_face = &round, j += 3;
-  if (find_corner(of_face, j, &c->tip)) return true;
-  int w = 0;
-  for (int i = 1; i < 3; i++)
-    if (fabs(ab_view(of_face, i, j)) > fabs(ab_view(of_face, w, j))) w = i;
-  c->is_tip = false;
+  int differ = look_behind(of_face, j, &i, &w);
+  if (differ == 0 && find_corner(of_face, j, &c->tip)) return true;
+  c->form = WEDGE;
+  if (differ == 1 && ab_wedge_make(of_face, i, j, &c->wedge)) return true;
+  c->form = SLAB;
   return fabs(ab_view(of_face, w, j)) > UPRIGHT &&
          (m->face < 3 ? ab_slab_make(v, j, w, &c->slab) : ab_slab_make(v, w, j, &c->slab));
 }
 
+static void sum_up(const Common* c, double* volume, abVec3* normal) {
+  *volume = c->form == TIP ? c->tip.volume : c->form == WEDGE ? c->wedge.volume : c->slab.volume;
+  *normal = c->form == TIP ? c->tip.normal : c->form == WEDGE ? c->wedge.normal : c->slab.normal;
+}
+
 static bool common_patch(const abBrickView* v, const Common* c, const abPatchHint* hint,
                          abVec2* polygon, abPatch* p) {
-  abVec3 n = c->is_tip ? c->tip.normal : c->slab.normal;
+  abVec3 n;
+  sum_up(c, &p->volume, &n);
   p->normal = hint->fixed ? *hint->fixed : n;
-  if (!c->is_tip) return ab_slab_patch(v, &c->slab, hint, polygon, p);
+  if (c->form == WEDGE) return ab_wedge_patch(v, &c->wedge, hint, polygon, p);
+  if (c->form == SLAB) return ab_slab_patch(v, &c->slab, hint, polygon, p);
   // the outline of a tip is known along its own normal only
   return v3_norm2(v3_sub(n, p->normal)) == 0 && tip_patch(v, &c->tip, hint, polygon, p);
 }
 
 // See near_patch in collide.c.
 AB_WIDE AB_FLATTEN static bool near_patch(abBrickView* v, const abMeeting* meeting, double margin,
-                                          Common* c, const abPatchHint* hint, abVec2* polygon,
-                                          abPatch* p) {
-  abVec3 n = c->is_tip ? c->tip.normal : c->slab.normal;
-  double volume = c->is_tip ? c->tip.volume : c->slab.volume;
+                                          const abPatchHint* hint, abVec2* polygon, abPatch* p) {
+  Common c;
+  double volume;
+  abVec3 n;
+  if (!find_common(v, meeting, &c)) return false;
+  sum_up(&c, &volume, &n);
   abVec3 nearer = v3_scale(-margin, n), local = quat_rotate(quat_conj(v->X.q), nearer);
   if (!v->y_is_a) local = v3_neg(local);
   v->p[0] += local.x, v->p[1] += local.y, v->p[2] += local.z;
@@ -276,7 +313,7 @@ AB_WIDE AB_FLATTEN static bool near_patch(abBrickView* v, const abMeeting* meeti
   a->p = v3_add(a->p, nearer);
   abPatchHint along = *hint;
   along.fixed = &n;
-  if (!find_common(v, meeting, c) || !common_patch(v, c, &along, polygon, p)) return false;
+  if (!find_common(v, meeting, &c) || !common_patch(v, &c, &along, polygon, p)) return false;
   p->volume = volume;
   p->center = v3_axpy(0.5 * margin, n, p->center);
   p->h0 -= margin;
@@ -290,8 +327,7 @@ AB_WIDE AB_FLATTEN bool ab_bricks_patch(const abOverlapWork* w, double margin,
   if (meeting->face < 0) return false;
   abBrickView view;
   look(w, &view);
+  if (margin > 0) return near_patch(&view, meeting, margin, hint, polygon, patch);
   Common common;
-  if (!find_common(&view, meeting, &common)) return false;
-  return margin > 0 ? near_patch(&view, meeting, margin, &common, hint, polygon, patch)
-                    : common_patch(&view, &common, hint, polygon, patch);
+  return find_common(&view, meeting, &common) && common_patch(&view, &common, hint, polygon, patch);
 }

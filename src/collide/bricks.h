@@ -1,4 +1,4 @@
-// The patch of two bricks in closed form (bricks.c, slab.c).
+// The patch of two bricks in closed form (bricks.c, slab.c, wedge.c).
 #ifndef ABUT_COLLIDE_BRICKS_H
 #define ABUT_COLLIDE_BRICKS_H
 
@@ -11,7 +11,11 @@
 bool ab_bricks_patch(const abOverlapWork* work, double margin, const abPatchHint* hint,
                      abVec2* polygon, abPatch* patch);
 
-// --- shared by its two files
+// --- shared by its files
+
+// What is parallel but for this angle crosses where rounding wants it to: that is left to the
+// general method.
+#define AB_SKEW 1e-6
 
 // Brick Y seen from brick X, whose axes and middle are those of its frame.
 typedef struct abBrickView {
@@ -55,8 +59,33 @@ typedef struct abSlab {
 
 // Face i of X on face j of Y. False: it is no slab.
 bool ab_slab_make(const abBrickView* view, int i, int j, abSlab* slab);
-// The patch along patch->normal.
+// The patch along patch->normal; its volume is there.
 bool ab_slab_patch(const abBrickView* view, const abSlab* slab, const abPatchHint* hint,
                    abVec2* polygon, abPatch* patch);
+
+// The overlap of an edge with a face, see wedge.c. An end has its corners at (x0, 0, 0),
+// (x1, y, 0) and (x2, 0, z).
+typedef struct abWedgeEnd {
+  double x0, x1, x2, y, z;
+} abWedgeEnd;
+typedef struct abWedge {
+  double h;         // depth of the corner
+  abVec3 m, sign;   // normal of Y's face, and the axes of X, which may be turned round
+  abWedgeEnd P, Q;  // at the corner, and beyond
+  abVec3 box;       // that holds them, from the corner
+  abVec3 cap[2];    // outward normals of the ends
+  bool of_y[2];     // which of them lie in sides of Y
+  bool y_is_a;
+  double volume;
+  abVec3 centroid;        // in the axes of the wedge
+  abVec3 axis[3];         // these, in the world
+  abVec3 center, normal;  // in the world, the normal from B to A
+} abWedge;
+
+// The edge along axis i of X in the face of Y across its axis j. False: it is no wedge.
+bool ab_wedge_make(const abBrickView* view, int i, int j, abWedge* wedge);
+// The patch along patch->normal; its volume is there.
+bool ab_wedge_patch(const abBrickView* view, const abWedge* wedge, const abPatchHint* hint,
+                    abVec2* polygon, abPatch* patch);
 
 #endif

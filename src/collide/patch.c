@@ -238,35 +238,35 @@ static void moments(abPatch* p) {
 // numbers.
 static double moment_across(const abPatch* p, abVec2 c, abVec2 u) {
   double sum = 0;
+  abVec2 a = v2_sub(p->polygon[p->nvert - 1], c);
+  double ya = v2_cross(u, a);
   for (int i = 0; i < p->nvert; i++) {
-    abVec2 a = v2_sub(p->polygon[i], c);
-    abVec2 b = v2_sub(p->polygon[i + 1 < p->nvert ? i + 1 : 0], c);
-    double ya = v2_cross(u, a), yb = v2_cross(u, b);
-    sum += v2_cross(a, b) * (ya * ya + ya * yb + yb * yb) / 12;
+    abVec2 b = v2_sub(p->polygon[i], c);
+    double yb = v2_cross(u, b);
+    sum += v2_cross(a, b) * (ya * ya + ya * yb + yb * yb);
+    a = b, ya = yb;
   }
-  return sum > 0 ? sum : 0;
+  return sum > 0 ? sum * (1.0 / 12) : 0;
 }
 
-// The slope where the polygon is narrow, on its principal axes: c is its centroid, `moment` half
-// the difference of its central moments, the mixed one, and the larger of the principal ones.
-// Returns the square of its width.
-static double slender_slope(double blur, abPatch* p, abVec2 c, abVec3 moment) {
-  double half = moment.x, xy = moment.y, big = moment.z, spread = sqrt(half * half + xy * xy);
+// Slope and kind where the polygon is narrow, on its principal axes: c is its centroid, `moment`
+// half the difference of its central moments, the mixed one, and half their sum. n and b: the
+// moments of more than the rounding of the points, and of what is narrow.
+static void slender_slope(abPatch* p, abVec2 c, abVec3 moment, double n, double b) {
+  double half = moment.x, xy = moment.y, spread = sqrt(half * half + xy * xy);
   // principal axis u of the larger moment: twice its angle has cosine half / spread
   abVec2 u = v2(1, 0);
   if (spread > 0) {
-    double a = sqrt(0.5 * (1 + fabs(half) / spread)), b = 0.5 * xy / (spread * a);
-    u = half >= 0 ? v2(a, b) : v2(fabs(b), xy >= 0 ? a : -a);
+    double x = sqrt(0.5 * (1 + fabs(half) / spread)), y = 0.5 * xy / (spread * x);
+    u = half >= 0 ? v2(x, y) : v2(fabs(y), xy >= 0 ? x : -x);
   }
-  double small = big - 2 * spread;
+  double big = moment.z + spread, small = moment.z - spread;
   if (small < SLENDER * big) small = moment_across(p, c, u);
-  double length = sqrt(12 * big / p->area), width = sqrt(12 * small / p->area);
-  double noise = 16 * (blur + DBL_EPSILON * length);
-  double gu = length > noise ? -p->volume * v2_dot(c, u) / big : 0;
-  double gw = width > noise ? -p->volume * v2_cross(u, c) / small : 0;
+  double gu = big > n ? -p->volume * v2_dot(c, u) / big : 0;
+  double gw = small > n ? -p->volume * v2_cross(u, c) / small : 0;
   p->hx = gu * u.x - gw * u.y;
   p->hy = gu * u.y + gw * u.x;
-  return width * width;
+  p->kind = small > b ? AB_PATCH_SURFACE : big > b ? AB_PATCH_LINE : AB_PATCH_POINT;
 }
 
 // Extents along the principal axes (of the rectangle with the same second moments), the kind, and
@@ -298,11 +298,7 @@ static void thickness_and_kind(double size, double noise, abPatch* p) {
               : sum > 2 * b               ? AB_PATCH_SURFACE
                                           : AB_PATCH_POINT;
   } else {
-    double half = 0.5 * (xx - yy), big = 0.5 * sum + sqrt(half * half + xy * xy);
-    double width2 = slender_slope(noise, p, v2(cx, cy), (abVec3){half, xy, big});
-    p->kind = width2 > narrow * narrow ? AB_PATCH_SURFACE
-              : big > b                ? AB_PATCH_LINE
-                                       : AB_PATCH_POINT;
+    slender_slope(p, v2(cx, cy), v3(0.5 * (xx - yy), xy, 0.5 * sum), n, b);
   }
   p->h0 = thick - p->hx * cx - p->hy * cy;
 }
@@ -356,7 +352,7 @@ static int project_polygon(const abOverlap* o, abPatch* p, abVec3 n, abVec2* poi
   return ab_hull2(o->nvert, point, hull);
 }
 
-AB_WIDE AB_FLATTEN static void measure(double size, double noise, abPatch* p) {
+AB_WIDE AB_FLATTEN void ab_patch_measure(double size, double noise, abPatch* p) {
   moments(p);
   thickness_and_kind(size, noise, p);
 }
@@ -384,7 +380,7 @@ abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scr
   if (p->nvert > polygon_cap) p->nvert = polygon_cap;
   // the caller's polygon may be far away: what is read of it is read here
   p->polygon = hull;
-  measure(o->size, o->noise, p);
+  ab_patch_measure(o->size, o->noise, p);
   for (int i = 0; i < p->nvert; i++) polygon[i] = hull[i];
   p->polygon = polygon;
   ab_arena_release(scratch, mark);

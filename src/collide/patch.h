@@ -26,6 +26,8 @@ abStatus ab_patch_make(const abOverlap* overlap, const abPatchHint* hint, abAren
 // polygon (nvert corners of a loop that may have corners to spare): the polygon cleaned, its
 // moments, thickness and kind. `size` and `noise` as in abOverlap. False if the loop is not convex.
 bool ab_patch_finish(abVec2* polygon, double size, double noise, abPatch* patch);
+// The same for a polygon that needs no cleaning.
+void ab_patch_measure(double size, double noise, abPatch* patch);
 
 // Tangents that turn no more than they must since the last step: t1 is carried by the smallest
 // rotation from the last normal to this one. A new pair takes the fixed rule of v3_tangents.

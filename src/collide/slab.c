@@ -83,8 +83,13 @@ static void set_axes(const abBrickView* view, int i, int j, abSlab* s) {
 // A side of Y: before it, a point at t along its axis is by sign t - half.
 typedef struct Side {
   int k;
-  double sign, half, doubt, flush;
+  double sign, half, doubt, flush, skew;
 } Side;
+
+// Does the side cross the edge from a to b so steeply that it is known where?
+static inline bool crosses(const abPillar* a, const abPillar* b, const Side* side) {
+  return fabs(b->tp - a->tp) > side->skew && fabs(b->tq - a->tq) > side->skew;
+}
 
 // The pillar where the side passes between a and b.
 static inline abPillar between(const abPillar* a, const abPillar* b, const Side* side) {
@@ -117,16 +122,17 @@ static bool share(abSlab* s, const Side* side) {
   return true;
 }
 
-// Puts two pillars on the side, which is k, in the place of the `count` from the `first`.
-static void replace(abSlab* s, const Side* side, int first, int count) {
+// Puts two pillars on the side in the place of the `count` from the `first`.
+static bool replace(abSlab* s, const Side* side, int first, int count) {
   abPillar* q = s->pillar;
   int n = s->n, last = first + count - 1 < n ? first + count - 1 : first + count - 1 - n;
   int before = first ? first - 1 : n - 1, after = last + 1 < n ? last + 1 : 0;
+  if (!crosses(&q[before], &q[first], side) || !crosses(&q[after], &q[last], side)) return false;
   abPillar a = between(&q[before], &q[first], side), b = between(&q[after], &q[last], side);
   a.side = side->k, b.side = q[last].side;
   if (count == 2) {
     q[first] = a, q[last] = b;
-    return;
+    return true;
   }
   abPillar kept[AB_PILLARS];
   int nkept = n - count;
@@ -134,6 +140,7 @@ static void replace(abSlab* s, const Side* side, int first, int count) {
   for (int i = 0; i < nkept; i++) q[i] = kept[i];
   q[nkept] = a, q[nkept + 1] = b;
   s->n = nkept + 2;
+  return true;
 }
 
 // Cuts by a side of Y. False: not every pillar is whole on one side of it, or none is left.
@@ -152,8 +159,7 @@ static bool cut(abSlab* s, const Side* side) {
   if (!out) return true;
   unsigned first = out & ~(out << 1 | out >> (n - 1));
   if (first & (first - 1)) return false;
-  replace(s, side, __builtin_ctz(first), __builtin_popcount(out));
-  return true;
+  return replace(s, side, __builtin_ctz(first), __builtin_popcount(out));
 }
 
 // Cuts by the two sides of Y across its axis m, which are `plus` and `minus`.
@@ -261,7 +267,7 @@ AB_WIDE AB_FLATTEN bool ab_slab_make(const abBrickView* view, int i, int j, abSl
   set_axes(view, i, j, s);
   if (!(s->W.z > LYING)) return false;
   // what is flush within this is so in the general method, too
-  Side side = {0, 1, s->hU, view->doubt, DBL_EPSILON * 2 * view->size};
+  Side side = {0, 1, s->hU, view->doubt, DBL_EPSILON * 2 * view->size, AB_SKEW * view->size};
   if (!cut_across(s, s->U, side, 5, 7)) return false;
   side.half = s->hV;
   if (!cut_across(s, s->V, side, 6, 4) || !is_slab(s, view->doubt)) return false;
@@ -358,7 +364,6 @@ static bool find_depth(const abSlab* s, const Plan* plan, double* depth) {
 
 AB_WIDE AB_FLATTEN bool ab_slab_patch(const abBrickView* view, const abSlab* s,
                                       const abPatchHint* hint, abVec2* polygon, abPatch* p) {
-  p->volume = s->volume;
   abVec3 c = v3_add(v3(s->pillar->pu, s->pillar->pv, s->c), s->centroid);
   p->center = v3_add(pose_apply(view->X, view->mx), to_world(s, c));
   ab_patch_tangents(hint, p);

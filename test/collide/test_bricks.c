@@ -10,7 +10,7 @@
 
 static abArena arena;
 
-enum { FACE, CORNER, EDGE, ANY, WAYS };
+enum { FACE, CORNER, EDGE, LINE, ANY, WAYS };
 
 // Two bricks somewhere in the world.
 typedef struct Two {
@@ -42,11 +42,11 @@ static abQuat turned(Random* r, int way) {
   abQuat q = straight(r);
   if (way == ANY) return random_rotation(r);
   if (way == CORNER) return quat_mul(quat_from_rotvec(random_vec(r, 0.9)), q);
-  if (way == EDGE) {
+  if (way == EDGE || way == LINE) {
     bool x = random_below(r, 2);
     double turn = random_uniform(r, 0.2, 1.3);
     q = quat_mul(quat_from_rotvec(x ? v3(turn, 0, 0) : v3(0, turn, 0)), q);
-    return quat_mul(quat_from_rotvec(random_vec(r, 0.1)), q);
+    return quat_mul(quat_from_rotvec(random_vec(r, log_uniform(r, 1e-6, 0.1))), q);
   }
   abVec3 tilt = random_vec(r, log_uniform(r, 1e-9, 0.1));
   tilt.z = random_below(r, 2) ? random_uniform(r, -3, 3) : log_uniform(r, 1e-9, 1);
@@ -87,14 +87,17 @@ static void check_same(const abPatch* a, const abPatch* b, double blur, double n
   assert_int_equal(a->kind, b->kind);
   check_near(a->volume, b->volume, blur * b->volume);
   check_vec_near(a->center, b->center, blur * d + 8 * noise);
-  check_vec_near(a->normal, b->normal, blur);
-  check_vec_near(a->t1, b->t1, 8 * blur);
+  // where sides cross at a millionth of a radian is known to a million times the noise
+  check_vec_near(a->normal, b->normal, blur + 1e-9);
+  check_vec_near(a->t1, b->t1, 8 * blur + 1e-8);
   check_near(a->area, b->area, blur * d * d);
   double d4 = d * d * d * d;
   check_near(a->mxx, b->mxx, 4 * blur * d4);
   check_near(a->mxy, b->mxy, 4 * blur * d4);
   check_near(a->myy, b->myy, 4 * blur * d4);
-  check_near(a->depth, b->depth, blur * b->depth + 1e-9 * b->depth);
+  // to the general way, faces that lean by less than a millionth are upright: where a chord ends in
+  // one, it is wrong by that times the slope of the others
+  check_near(a->depth, b->depth, (blur + 1e-7) * b->depth);
   // slopes of a thickness over a narrow patch are uncertain
   if (b->area < 1e-2 * d * d) return;
   check_near(a->h0, b->h0, 1e3 * blur * b->depth);
@@ -150,7 +153,7 @@ static void free_two(Two* t) {
 
 static void bricks_have_the_patch_of_their_overlap(void** state) {
   (void)state;
-  static const double share[WAYS] = {0.6, 0.7, 0.7, 0.7};
+  static const double share[WAYS] = {0.6, 0.7, 0.7, 0.5, 0.7};
   const int n = 5000;
   for (int way = 0; way < WAYS; way++) {
     Random r = {(uint64_t)way};
