@@ -183,17 +183,16 @@ static abStatus find_patch(const Job* job, Record* r, abPair* p, abArena* scratc
   if ((!A && !B) || balls_apart(p, job->margin)) return AB_OK;
   double margin = margin_of(job, p);
   const abTrace* trace = job->data->memory ? ab_memory_find(job->data->memory, p->key) : NULL;
-  if (trace && ab_kept_patch(trace, margin, p)) {
+  bool round = ab_round_sides(p->shape1, p->shape2);
+  if (trace && !round && ab_kept_patch(trace, margin, p)) {
     r->keep = p->kept = true;
     return AB_OK;
   }
   abPatchHint hint = {.A = A, .B = B, .pose_a = p->pose1, .pose_b = p->pose2};
   use_trace(trace, &hint);
-  if (ab_round_sides(p->shape1, p->shape2)) {
-    if (ab_round_patch(p, margin, &hint, r->polygon, &p->patch)) {
-      r->keep = p->patch.kind != AB_PATCH_NONE;
-      return AB_OK;
-    }
+  if (round && ab_round_patch(p, margin, &hint, r->polygon, &p->patch)) {
+    r->keep = p->patch.kind != AB_PATCH_NONE;
+    return AB_OK;
   }
   if (p->shape1->type == AB_BOX && !B) {
     r->keep = ab_standing_patch(p->shape1, margin, &hint, r->polygon, &p->patch);

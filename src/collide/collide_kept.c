@@ -17,6 +17,9 @@
 // velocity smaller than KEPT times what gravity gives in a few steps, a tenth of what a step's
 // solution may leave.
 //
+// Not so for round bodies: what rolls has its contact always below its centre, and a patch that
+// lagged behind would drive it to and fro. Theirs are measured in every step.
+//
 // Models without a margin have no such measure, and every patch of theirs is measured.
 #include "collide/collide_kept.h"
 

@@ -23,9 +23,9 @@
 //   share of it on the border; friction is a sum over the points of a rule (quadrature.c), with
 //   closed forms where the whole patch sticks, as at rest it does: patch_law.c.
 // 2 Target v*_q = min( k (h_q - delta), (h_q - delta) / dt ): depth beyond the slop delta is taken
-//   back at the rate k = recovery / dt, but not by more than a quarter of the slop per step; a
-//   patch less deep may close until it has the slop's depth. delta = slop g dt^2, so that a patch
-//   at rest stays whole, but at most a hundredth of the thinner body. With restitution e, v*_q is e
+//   back at the rate k = recovery / dt, but not by more than a step of free fall; a patch less deep
+//   may close until it has the slop's depth. delta = slop g dt^2, so that a patch at rest stays
+//   whole, but at most a hundredth of the thinner body. With restitution e, v*_q is e
 //   times the approach, lowered so that no energy is gained (patch_setup.c).
 // 3 Stiffness in the kinetic metric: W = stiffness m / S with m the effective mass along n, times
 //   the load carried in units of m g dt where that is more than one. So nothing depends on units,
@@ -78,7 +78,7 @@ static const abParam params[AB_PATCH_NPARAM] = {
     [AB_PATCH_FRICTION_STIFFNESS] = {"friction_stiffness", 1e3, "1",
                                      "the same for sticking friction"},
     [AB_PATCH_RECOVERY] = {"recovery", 0.2, "1", "share of the excess depth taken back in a step"},
-    [AB_PATCH_SLOP] = {"slop", 4, "g h^2",
+    [AB_PATCH_SLOP] = {"slop", 2, "g h^2",
                        "depth at rest (at most a hundredth of the thinner body)"},
     [AB_PATCH_ITERATIONS] = {"iterations", 60, "1", "most Newton steps"},
     [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 1e9, "flop",

@@ -206,9 +206,9 @@ static bool add_restitution(const abPatchSystem* system, const abPair* pair, abP
   return true;
 }
 
-// Depth beyond the slop is an accident (a fast impact, a bad start): it is taken back at no more
-// than a quarter of the slop per step, so that recovery neither throws a body off nor adds more
-// energy in a step than lifting it by that much.
+// Depth beyond the slop is an accident (a fast impact, a bad start): it is taken back no faster
+// than a step of free fall, or a four hundredth of the thinner body per step, so that recovery
+// neither throws a body off nor adds more energy in a step than lifting it by that much.
 static void limit_recovery(abPatchLaw* law, double most) {
   double speed = 0, *t = law->target[0];
   for (int i = 0; i < law->ncorner; i++)
@@ -222,17 +222,20 @@ static void set_targets(const abPatchSystem* system, const abPair* pair, abPatch
   const abPatch* p = &pair->patch;
   abPatchLaw* law = &c->law;
   double h = system->h;
-  // The slop is what free fall covers in a few steps, so that a resting patch stays whole; but at
+  // The slop is what free fall covers in two steps, so that a resting patch stays whole; but at
   // most a hundredth of the thinner body, and not so thin that coordinates' rounding shows.
-  double slop = system->param[AB_PATCH_SLOP] * system->gravity * h * h;
-  if (isfinite(thickness)) slop = fmin(fmax(slop, 1e-5 * thickness), 1e-2 * thickness);
+  double fall = system->gravity * h * h, slop = system->param[AB_PATCH_SLOP] * fall;
+  if (isfinite(thickness)) {
+    slop = fmin(fmax(slop, 1e-5 * thickness), 1e-2 * thickness);
+    fall = fmin(fmax(fall, 2.5e-6 * thickness), 2.5e-3 * thickness);
+  }
   double rate[2] = {system->param[AB_PATCH_RECOVERY] / h, 1 / h};
   for (int i = 0; i < 2; i++) {
     law->target[i][0] = rate[i] * (p->h0 - slop);
     law->target[i][1] = rate[i] * p->hx;
     law->target[i][2] = rate[i] * p->hy;
   }
-  limit_recovery(law, 0.25 * slop / h);
+  limit_recovery(law, fall / h);
   memcpy(c->plain, law->target, sizeof c->plain);
   c->rebounds = add_restitution(system, pair, c, slop);
 }
