@@ -217,6 +217,9 @@ static void solve_island(void* context, int i, int worker) {
   job->status[i] = solve_and_remember(job, &job->island[i], own ? own : job->problem->scratch);
 }
 
+// With fewer contacts, waking the threads for a loop takes longer than the loop.
+enum { WORTH_SHARING = 1024 };
+
 // Islands go to the threads one by one, but a single large one has them all for itself.
 static void solve_islands(Job* job, int n) {
   const abContactProblem* problem = job->problem;
@@ -227,7 +230,7 @@ static void solve_islands(Job* job, int n) {
   ab_pool_run(problem->pool, n, solve_island, job);
   if (job->alone < 0) return;
   abPatchIsland* island = &job->island[job->alone];
-  island->pool = problem->pool;
+  island->pool = island->ncontact > WORTH_SHARING ? problem->pool : NULL;
   job->status[job->alone] = solve_and_remember(job, island, problem->scratch);
 }
 
