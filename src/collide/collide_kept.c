@@ -33,7 +33,8 @@ static const double KEPT = 1e-6;
 // The small motion of a shape from `then` to `now`: of its origin, and its rotation vector. False
 // if any point of it has moved by more than `most`. Turned through zero, q and -q are the same pose
 // but not seen as such: it is then measured again.
-static bool moved_little(const abShape* shape, abPose then, abPose now, double most, abTwist* move) {
+static bool moved_little(const abShape* shape, abPose then, abPose now, double most,
+                         abTwist* move) {
   double w = now.q.w - then.q.w, x = now.q.x - then.q.x, y = now.q.y - then.q.y,
          z = now.q.z - then.q.z;
   move->lin = v3_sub(now.p, then.p);
@@ -47,9 +48,9 @@ static bool moved_little(const abShape* shape, abPose then, abPose now, double m
   if (!(shift + 4 * reach * reach * turn <= 0.5 * most * most)) return false;
   // dq q^-1, to first order
   abQuat q = then.q;
-  move->ang = v3(2 * (x * q.w - w * q.x - y * q.z + z * q.y),
-                 2 * (y * q.w - w * q.y - z * q.x + x * q.z),
-                 2 * (z * q.w - w * q.z - x * q.y + y * q.x));
+  move->ang =
+      v3(2 * (x * q.w - w * q.x - y * q.z + z * q.y), 2 * (y * q.w - w * q.y - z * q.x + x * q.z),
+         2 * (z * q.w - w * q.z - x * q.y + y * q.x));
   return true;
 }
 

@@ -121,7 +121,7 @@ typedef struct abPatchContact {
   abVec3 axis[3];  // t1, t2, normal
   abPatchLaw law;
   double mu_static, mu_kinetic;
-  double push, drag;  // effective mass along the normal and across it, per area
+  double push, drag;   // effective mass along the normal and across it, per area
   bool rebounds;       // the targets are raised by restitution;
   double plain[2][3];  // without it they would be these
   double* part_room;   // for ab_patch_part_area
@@ -143,9 +143,10 @@ typedef struct abPatchContact {
 // What is remembered of a pair, in the axes of its patch.
 typedef struct abPatchMemory {
   double h;  // of the step that wrote this; 0: nothing remembered
-  abVec3 center, t1, normal;  // in the world, moved along with the two bodies to the end of the step
-  double bristle[3];          // displacement at `center`, and about the normal
-  double slide[3];            // velocity and bristle together, which gave the friction; likewise
+  abVec3 center, t1,
+      normal;         // in the world, moved along with the two bodies to the end of the step
+  double bristle[3];  // displacement at `center`, and about the normal
+  double slide[3];    // velocity and bristle together, which gave the friction; likewise
   double impulse[6];
   double pressure[2][3];  // the profile for friction: half of the one before is in it
   double field[3];        // the pressure itself, of the first target
@@ -165,7 +166,7 @@ typedef struct abPatchSystem {
   const double* param;
   int ncontact;
   abPatchContact** contact;  // in the order of the pairs
-  const double** jacobian;  // per body, of joint trees only
+  const double** jacobian;   // per body, of joint trees only
 } abPatchSystem;
 
 typedef struct abPatchIsland {
@@ -207,11 +208,15 @@ void ab_patch_expand_G(const double G[12], double full[36]);
 double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed);
 
 // --- patch_near.c
-bool ab_patch_near(abPatchContact* c);  // sets c->answer at c->V, if that is near
+bool ab_patch_near(abPatchContact* c);      // sets c->answer at c->V, if that is near
 void ab_patch_ask_near(abPatchContact* c);  // asks the law itself, and remembers
-// --- patch_setup.c
+// --- patch_area.c
+int ab_patch_store_size(const abPair* pair);  // numbers that ab_patch_set_area needs,
+                                              // and behind them ab_patch_part_area
+void ab_patch_set_area(const abPair* pair, abPatchLaw* law, double* store);
 // After target[][] was set; room for 4 (ncorner + 2) numbers.
 void ab_patch_part_area(abPatchLaw* law, double* room);
+// --- patch_setup.c
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
 abStatus ab_patch_island(abPatchSystem* system, const abIslands* islands, int index,
                          abPatchIsland* island);

@@ -9,9 +9,9 @@
 // from the impulses, so that the two belong together to rounding, whatever H was.
 //
 // Of contacts: all of them, each in its place, so that the contact of a pair whose patch was not
-// measured again (abPair.kept) need not be made again. The pair's memory says where it is, and bears
-// the stamp of the step that wrote both; another stamp in the place means that the contact is no
-// longer, or not yet, that of the memory. Stamps of different caches differ.
+// measured again (abPair.kept) need not be made again. The pair's memory says where it is, and
+// bears the stamp of the step that wrote both; another stamp in the place means that the contact is
+// no longer, or not yet, that of the memory. Stamps of different caches differ.
 #include <stdint.h>
 #include <string.h>
 

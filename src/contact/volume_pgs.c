@@ -214,7 +214,8 @@ static Progress solve_by_history(Sweep* s, const Goal* goal, Outcome* out) {
   for (;;) {
     copy_state(s, r, false);
     s->nchange = 0;
-    if (sweep_once(s, goal, out) || sweep_once(s, goal, out)) return DONE;
+    for (int k = 0; k < 2; k++)
+      if (sweep_once(s, goal, out)) return DONE;
     copy_state(s, z, false);
     double size = 0;
     for (int i = 0; i < nresidual; i++) r[i] = z[i] - r[i], size += r[i] * r[i];
