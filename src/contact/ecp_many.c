@@ -15,7 +15,7 @@
 //     from a shorter step (ecp_continue.c), with changes of mode at the joint solution
 //     (ecp_pivot.c);
 // and where more contacts bear
-//   5 all at once, modes included (ecp_joint.c); up to 24 contacts the path follows where that
+//   5 all at once, modes included (ecp_joint.c); up to 36 contacts the path follows where that
 //     fails.
 // Small islands try 5 after 4, and four contacts or fewer all combinations of their modes
 // (ecp_enumerate.c).
@@ -33,7 +33,7 @@ enum { BUDGET = 1000, MOST = 30000 };
 enum { ROUNDS = 40, SWEEPS = 6 };
 static const double GAIN = 0.05;  // of energy, see ab_ecp_plausible
 // Contacts from which on an island is solved at once (ecp_joint.c); up to which a path is followed.
-enum { LARGE = 8, LARGEST = 24 };
+enum { LARGE = 8, LARGEST = 36 };
 
 void ab_ecp_new_budget(abEcpIsland* island, double share) {
   island->system.work = 0;

@@ -141,6 +141,22 @@ static void pyramid_of_six_cylinders_keeps_still(void** state) {
   ecpw_free(&w);
 }
 
+// Ten at once: an island of round bodies with a plane.
+static void ellipsoids_fall_side_by_side(void** state) {
+  (void)state;
+  static const abShape egg = {.type = AB_ELLIPSOID, .size = {0.1, 0.12, 0.15}};
+  Random r = {3};
+  begin(0.005, 0.4);
+  for (int i = 0; i < 10; i++) {
+    abPose pose = {{0.25 * (i % 5), 0.25 * (double)(i / 5), 0.2}, random_rotation(&r)};
+    int b = ecpw_add_body(&w, &egg, 1, v3(0.0074, 0.0065, 0.0049), pose);
+    w.body[b].twist = (abTwist){v3(0.1 * (i % 3), 0, -0.3), random_vec(&r, 2)};
+  }
+  for (int k = 0; k < 200; k++) step_ok();
+  for (int b = 1; b < w.nbody; b++) check_below(0.0999, w.body[b].com.z);
+  ecpw_free(&w);
+}
+
 static void drop_heap(unsigned seed) {
   enum { N = 10 };
   abPolyhedron* hull[N];
@@ -167,7 +183,7 @@ static void drop_heap(unsigned seed) {
 static void heap_of_ten_hulls_solves_every_step(void** state) {
   (void)state;
   const char* many = getenv("ABUT_HEAPS");
-  int n = many ? atoi(many) : 1;
+  int n = many ? atoi(many) : 2;
   for (int i = 0; i < n; i++) drop_heap(100 + 17 * (unsigned)i);
 }
 
@@ -197,6 +213,7 @@ int main(void) {
       cmocka_unit_test(wall_of_bricks_keeps_still_and_falls),
       cmocka_unit_test(pyramid_of_six_boxes_keeps_still),
       cmocka_unit_test(pyramid_of_six_cylinders_keeps_still),
+      cmocka_unit_test(ellipsoids_fall_side_by_side),
       cmocka_unit_test(heap_of_ten_hulls_solves_every_step),
       cmocka_unit_test(struck_tower_of_planks_solves_every_step),
   };
