@@ -284,9 +284,8 @@ static void a_woken_island_wakes_the_next(void** state) {
     for (int i = 0; i < 300; i++) {
       step(&a.w), step(&b.w);
       alone += a.w.data->stat.nasleep == 2;
-      // Begun from other last impulses, the blow of 4 m/s is solved alike to the models' tolerance,
-      // 1e-6, and to how near `patch` comes to the bound of friction in a blow, 1e-5. What tumbles
-      // afterwards goes its own way.
+      // Begun from other last impulses, the blow of 4 m/s is solved alike to how near `patch` comes
+      // to the bound of friction in a blow, 1e-5. What tumbles afterwards goes its own way.
       for (int j = 0; j < a.w.model->nq && i < alone + 10; j++)
         check_near(a.w.data->q[j], b.w.data->q[j], 1e-5);
     }
