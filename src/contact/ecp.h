@@ -153,7 +153,6 @@ double ab_ecp_feature_outside(const abEcpFeature* f, const double par[2]);
 // The same for a world point on the plane of a face, at the end pose.
 double ab_ecp_face_outside(const abEcpFeature* f, const abEcpBody* b, abVec3 a);
 bool ab_ecp_is_polyhedron(const abShape* s);
-bool ab_ecp_has_faces(const abShape* s);  // so that its planes can bear others
 
 // --- ecp_mode.c
 // Makes the mode current; false if such a contact is not modelled.

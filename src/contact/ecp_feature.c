@@ -5,10 +5,6 @@
 
 bool ab_ecp_is_polyhedron(const abShape* s) { return s->type == AB_BOX || s->type == AB_MESH; }
 
-bool ab_ecp_has_faces(const abShape* s) {
-  return ab_ecp_is_polyhedron(s) || s->type == AB_PLANE || s->type == AB_CYLINDER;
-}
-
 int ab_ecp_feature_count(const abEcpShape* s, abEcpKind kind) {
   const abShape* shape = s->shape;
   if (ab_ecp_is_polyhedron(shape))
