@@ -5,9 +5,9 @@
 // change; so a scene at rest costs one comparison per geom. A geom that leaves its roomy box gets a
 // new one, grown more on the sides that have moved outwards since the last time, and its pairs are
 // found anew in a tree of boxes (tree.c). Where many leave theirs at once all get new ones, and the
-// whole tree and list are made anew: those that were about to leave do not follow one by one. What
-// is handed on are the pairs of the list whose TIGHT boxes meet: this depends on the present poses
-// alone, never on how the list came about.
+// tree's boxes, or the whole tree, and the list are made anew: those that were about to leave do
+// not follow one by one. What is handed on are the pairs of the list whose TIGHT boxes meet: this
+// depends on the present poses alone, never on how the list came about.
 //
 // Planes are tried against everything: they are few. Models that solve for the motion within the
 // step (AB_GEOMETRY_PAIR) need the pairs that may come to touch during it, so their tight boxes are
@@ -28,12 +28,15 @@
 // Room on each side, relative to the tight box's size: more means fewer updates and more pairs to
 // look at.
 static const double ROOM = 0.05;
-// How many steps of its present motion a roomy box foresees. What has moved by more than this part
-// of its size has jumped, and does not go on like that.
-static const double FORESIGHT = 8, JUMP = 0.3;
+// How many steps of its present motion a roomy box foresees: these at least, and up to those as
+// long as they are no more than this part of its size. What has moved by more than a larger part
+// has jumped, and does not go on like that.
+static const double FORESIGHT = 8, FAR_FORESIGHT = 24, NEAR = 0.2, JUMP = 0.3;
 // A part of the geoms that leave their boxes makes a new tree cheaper than moving each of them, and
 // those who would leave in the next steps.
 static const double MANY = 0.06;
+// Pairs of roomy boxes per geom of a dense crowd.
+static const size_t USUAL = 4;
 // Address space for the pair list.
 static const size_t LIST_RESERVE = (size_t)8 << 30;
 
@@ -75,11 +78,15 @@ abStatus ab_broadphase_create(const abModel* model, struct abBroadphase** out) {
   b->moved = b->in_tree + n;
   for (int i = 0; i < model->ngeom; i++)
     if (model->geom[i].shape.type == AB_PLANE) b->plane[b->nplane++] = i;
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 2; i++) {
     if (ab_arena_init(&b->list[i], LIST_RESERVE) != AB_OK) {
       ab_broadphase_free(b);
       return AB_ERROR_MEMORY;
     }
+    // touched now, so that no step has to wait for the pages of the usual number of pairs
+    size_t usual = USUAL * n * sizeof(uint64_t);
+    memset(b->list[i].base, 0, usual < b->list[i].capacity ? usual : b->list[i].capacity);
+  }
   *out = b;
   return AB_OK;
 }
@@ -110,9 +117,11 @@ static double contact_margin(const abModel* model, const abData* data) {
   return data->contact->margin * v3_norm(model->gravity) * data->h * data->h;
 }
 
-// How far a side goes on, that has moved outwards by `step`.
-static double ahead_of(double step, double jump) {
-  return step > 0 && step < jump ? FORESIGHT * step : 0;
+// How far a side of a box of this size goes on, that has moved outwards by `step`.
+static double ahead_of(double step, double size) {
+  if (!(step > 0 && step < JUMP * size)) return 0;
+  double least = FORESIGHT * step, most = FAR_FORESIGHT * step, near = NEAR * size;
+  return most < near ? most : least > near ? least : near;
 }
 
 // `was` is the tight box of the last time, or for a geom that has none, of a step ago.
@@ -120,12 +129,11 @@ static abBox roomy_box(abBox now, abBox was) {
   abVec3 size = v3_sub(now.high, now.low), low = v3_sub(was.low, now.low),
          high = v3_sub(now.high, was.high);
   double longest = fmax(size.x, fmax(size.y, size.z)), room = ROOM * longest;
-  double jump = JUMP * longest;
   abBox box = grow(now, v3(room, room, room));
-  box.low =
-      v3_sub(box.low, v3(ahead_of(low.x, jump), ahead_of(low.y, jump), ahead_of(low.z, jump)));
-  box.high =
-      v3_add(box.high, v3(ahead_of(high.x, jump), ahead_of(high.y, jump), ahead_of(high.z, jump)));
+  box.low = v3_sub(
+      box.low, v3(ahead_of(low.x, longest), ahead_of(low.y, longest), ahead_of(low.z, longest)));
+  box.high = v3_add(box.high, v3(ahead_of(high.x, longest), ahead_of(high.y, longest),
+                                 ahead_of(high.z, longest)));
   return box;
 }
 
@@ -159,19 +167,21 @@ static int update_boxes(const abModel* model, const abData* data, struct abBroad
   return nmoved;
 }
 
-// All that can move get new roomy boxes, and the tree is made anew.
+// All that can move get new roomy boxes, and the tree is fitted to them or made anew.
 static bool renew_tree(struct abBroadphase* b, abArena* scratch) {
   abArenaMark mark = ab_arena_mark(scratch);
   int *leaf = AB_TAKE(scratch, int, b->ngeom), n = 0;
   if (!leaf) return false;
+  bool known = true;
   for (int i = 0; i < b->ngeom; i++) {
     if (b->filter[i].kind == AB_FILTER_PLANE) continue;
     if (!b->in_tree[i] || b->filter[i].kind == AB_FILTER_MOVES)
       b->tree.node[i].box = roomy_box(b->tight[i], b->was[i]);
+    known &= b->in_tree[i];
     b->in_tree[i] = true;
     leaf[n++] = i;
   }
-  bool done = ab_tree_build(&b->tree, n, leaf, scratch);
+  bool done = (known && ab_tree_refit(&b->tree)) || ab_tree_build(&b->tree, n, leaf, scratch);
   ab_arena_release(scratch, mark);
   return done;
 }

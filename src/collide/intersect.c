@@ -15,8 +15,10 @@
 #include "collide/intersect.h"
 
 #include <float.h>
+#include <string.h>
 
 #include "collide/overlap_work.h"
+#include "collide/pillars.h"
 #include "math/rotation.h"
 
 typedef abOverlapWork Work;
@@ -27,6 +29,12 @@ static inline double larger(double a, double b) { return a > b ? a : b; }
 // No shorter than v, and no root.
 static double spread(abVec3 v) { return fabs(v.x) + fabs(v.y) + fabs(v.z); }
 
+// Of the planes and what is noted of them, see ab_overlap_finish.
+static size_t blade_bytes(const abPolyhedron* S, int nblade) {
+  return sizeof(abBlade) * (size_t)nblade + sizeof(double) * (size_t)ab_polyhedron_lanes(nblade) +
+         sizeof(int) * (size_t)(nblade + S->nface);
+}
+
 static size_t bytes_for(const abPolyhedron* S, int nblade) {
   int nface = S->nface + nblade;
   size_t nedge = (size_t)(S->nedge > 3 * nface ? S->nedge : 3 * nface);
@@ -34,8 +42,7 @@ static size_t bytes_for(const abPolyhedron* S, int nblade) {
   // the surface: see make_room in measure.c
   size_t surface = (56 + sizeof(abVec3)) * nvert + sizeof(int[4]) * (2 * nedge + 8) +
                    (68 + sizeof(abOverlapFace)) * (size_t)nface;
-  return ab_solid_bytes(S, nblade) + sizeof(abBlade) * (size_t)nblade +
-         sizeof(int) * (size_t)S->nface + surface + 64 * 8;
+  return ab_solid_bytes(S, nblade) + blade_bytes(S, nblade) + surface + 64 * 8;
 }
 
 size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B) {
@@ -100,10 +107,22 @@ static void find_ball(Work* w) {
   w->reach = v3_norm(w->bounds.half) + slack + 2 * w->flush;
 }
 
-// How far the middle lies before plane j of L.
-static inline double before(const Work* w, int j) {
-  const abPlane* plane = &w->L.poly->plane[j];
-  return v3_dot(plane->n, w->middle) - plane->d;
+// How far the middle lies before each plane of L. Returns the most.
+AB_WIDE static double look_at_planes(Work* w) {
+  int n = ab_polyhedron_lanes(w->nblade);
+  const double *x = ab_polyhedron_plane_lanes(w->L.poly), *y = x + n, *z = y + n, *d = z + n;
+  abVec3 m = w->middle;
+  abFour most = {-DBL_MAX, -DBL_MAX, -DBL_MAX, -DBL_MAX};
+  for (int i = 0; i < n; i += 4) {
+    abFour a, b, c, e;
+    memcpy(&a, x + i, sizeof a), memcpy(&b, y + i, sizeof b), memcpy(&c, z + i, sizeof c);
+    memcpy(&e, d + i, sizeof e);
+    abFour s = a * m.x + b * m.y + c * m.z - e;
+    memcpy(w->before + i, &s, sizeof s);
+    most = AB_FOUR_MORE(s, most);
+  }
+  double p = most[0] > most[1] ? most[0] : most[1], q = most[2] > most[3] ? most[2] : most[3];
+  return p > q ? p : q;
 }
 
 // Of any other body: the plane furthest behind the middle of the bounds.
@@ -113,13 +132,10 @@ static int first_of_any(Work* w) {
     return 0;
   }
   find_ball(w);
+  double most = look_at_planes(w);
+  if (!(most <= w->reach)) return -1;
   int first = 0;
-  double most = -DBL_MAX;
-  for (int j = 0; j < w->nblade; j++) {
-    double over = before(w, j);
-    if (over > most) most = over, first = j;
-  }
-  if (most > w->reach) return -1;
+  while (w->before[first] < most) first++;
   turn_plane(w, first);
   const abBlade* b = &w->blade[first];
   double over = v3_dot(b->plane.n, w->bounds.middle) - b->plane.d;
@@ -197,11 +213,23 @@ static void find_bounds(Work* w) {
   find_ball(w);
 }
 
+// Lists the planes that the ball about the bounds reaches, but for the first. Returns their number.
+static int list_near(const Work* w, int first, int* list) {
+  int n = 0;
+  for (int j = 0; j < w->nblade; j++) {
+    list[n] = j;
+    n += (w->before[j] >= -w->reach) & (j != first);
+  }
+  return n;
+}
+
 // The other planes of any body.
 static abCut cut_by_any(Work* w, int first) {
   find_bounds(w);
-  for (int j = 0; j < w->nblade; j++) {
-    if (j == first || before(w, j) < -w->reach) continue;
+  look_at_planes(w);
+  int n = list_near(w, first, w->near);
+  for (int k = 0; k < n; k++) {
+    int j = w->near[k];
     turn_plane(w, j);
     const abBlade* b = &w->blade[j];
     double reach = v3_dot(b->plane.n, w->bounds.middle) + ab_extent(w->bounds.half, b->plane.n);
@@ -214,24 +242,40 @@ static abCut cut_by_any(Work* w, int first) {
   return AB_CUT_SOME;
 }
 
-static abCut cut_all(Work* w, int first) {
+// -1 for all.
+static void no_partners(Work* w) {
+  memset(w->partner, 0xff, sizeof(int) * (size_t)w->S.poly->nface);
+}
+
+static abCut cut_by_others(Work* w, int first) {
   const abPolyhedron* L = w->L.poly;
-  for (int f = 0; f < w->S.poly->nface; f++) w->partner[f] = -1;
-  abCut result = cut_by(w, first);
-  if (is_end(result) || !L) return result;
+  if (!L) return AB_CUT_SOME;
   return ab_polyhedron_skin(L)->brick ? cut_by_brick(w, first) : cut_by_any(w, first);
+}
+
+static abCut cut_all(Work* w, int first) {
+  no_partners(w);
+  abCut result = cut_by(w, first);
+  return is_end(result) ? result : cut_by_others(w, first);
 }
 
 // The little solid if that is possible, else the large one.
 static abCut cut(Work* w, int first, abArena* arena) {
-  w->is_little = ab_little_fits(w->S.poly, w->nblade);
+  const abPolyhedron* S = w->S.poly;
+  abCut result = AB_CUT_FULL;
+  w->is_little = !ab_polyhedron_skin(S)->box &&
+                 ab_little_start(&w->little, S, w->nblade, &w->blade[first], S->nface + first);
   if (w->is_little) {
-    ab_little_make(&w->little, w->S.poly, w->nblade);
-    abCut result = cut_all(w, first);
-    if (result != AB_CUT_FULL) return result;
-    w->is_little = false;
+    no_partners(w);
+    result = cut_by_others(w, first);
+  } else if (ab_little_fits(S, w->nblade)) {
+    w->is_little = true;
+    ab_little_make(&w->little, S, w->nblade);
+    result = cut_all(w, first);
   }
-  if (!ab_solid_make(&w->solid, w->S.poly, w->nblade, w->blade, arena)) return AB_CUT_FULL;
+  if (result != AB_CUT_FULL) return result;
+  w->is_little = false;
+  if (!ab_solid_make(&w->solid, S, w->nblade, w->blade, arena)) return AB_CUT_FULL;
   return cut_all(w, first);
 }
 
@@ -243,7 +287,7 @@ static inline void clear(abOverlap* o) {
   o->volume = 0;
   o->centroid = v3_zero();
   o->area[0] = o->area[1] = o->area[2] = o->area[3] = 0;
-  o->nvert = o->nedge = o->nface = 0;
+  o->nvert = o->nedge = o->nface = o->npillar = 0;
   o->vert = NULL, o->edge = NULL, o->face = NULL;
   o->frame = (abPose){0};
   o->size = o->noise = 0;
@@ -265,12 +309,14 @@ abStatus ab_overlap_finish(Work* w, bool faces, abArena* arena, abOverlap* out) 
   w->noise = 0;
   w->bounds = (abBounds){v3_sub(skin->middle, S->centroid), skin->half};
   abArenaMark mark = ab_arena_mark(arena);
-  w->blade =
-      ab_arena_take(arena, sizeof(abBlade) * (size_t)w->nblade + sizeof(int) * (size_t)S->nface);
+  w->blade = ab_arena_take(arena, blade_bytes(S, w->nblade));
   if (!w->blade) return AB_ERROR_MEMORY;
-  w->partner = (int*)(void*)(w->blade + w->nblade);
+  w->before = (double*)(void*)(w->blade + w->nblade);
+  w->near = (int*)(void*)(w->before + ab_polyhedron_lanes(w->nblade));
+  w->partner = w->near + w->nblade;
   int first = L && ab_polyhedron_skin(L)->brick ? first_of_brick(w) : first_of_any(w);
-  abCut result = first < 0 ? AB_CUT_ALL : cut(w, first, arena);
+  bool known = first >= 0 && skin->nfoot > 0 && ab_pillars_overlap(w, first, arena, out);
+  abCut result = first < 0 || known ? AB_CUT_ALL : cut(w, first, arena);
   if (result == AB_CUT_FULL) return AB_ERROR_MEMORY;
   abStatus status = AB_OK;
   if (result != AB_CUT_ALL)
@@ -281,7 +327,7 @@ abStatus ab_overlap_finish(Work* w, bool faces, abArena* arena, abOverlap* out) 
     clear(out);
     return AB_OK;
   }
-  out->frame = (abPose){pose_apply(w->S.pose, S->centroid), w->S.pose.q};
+  if (!known) out->frame = (abPose){pose_apply(w->S.pose, S->centroid), w->S.pose.q};
   out->size = w->size, out->noise = w->noise;
   return isfinite(out->volume) ? AB_OK : AB_ERROR_NUMERIC;
 }

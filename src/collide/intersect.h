@@ -19,8 +19,8 @@ typedef struct abOverlapFace {
   int vert;    // one of its vertices
 } abOverlapFace;
 
-// Positions and directions are in `frame`: axes of the smaller body, origin near it. A point x of
-// it lies at pose_apply(frame, x) in the world.
+// Positions and directions are in `frame`: axes of the smaller body or of one of its faces, origin
+// near it. A point x of it lies at pose_apply(frame, x) in the world.
 typedef struct abOverlap {
   bool contact;  // false: apart or only touching; then everything else is zero
   double volume;
@@ -30,6 +30,10 @@ typedef struct abOverlap {
   const abVec3* vert;
   const int (*edge)[4];  // from, to, face on the left of it, face on the right
   const abOverlapFace* face;
+  // Not 0: it is a slab of so many pillars between faces 0 and 1 (pillars.c). Vertex i lies in face
+  // 0, vertex npillar + i in face 1, face 2 + i between pillars i and i + 1, counter-clockwise seen
+  // from outside of face 0.
+  int npillar;
   abPose frame;
   double size;   // half the diagonal of the smaller body's bounding box
   double noise;  // rounding of a coordinate: what is thinner than this does not count as overlap

@@ -11,6 +11,9 @@
 // Of a box planes often cut off one whole side: then its four corners move along the edges that
 // lead away from it, and nothing else changes but the side's number.
 //
+// The first plane mostly leaves little of a body. So it is cut as a whole: its vertices are
+// measured, and only those inside with the edges at them become the solid, packed.
+//
 // Rounding may cut a face more than once: then it has two doors, which the note shows, and the
 // caller turns to solid.c, which can walk any cut.
 #include "collide/little.h"
@@ -76,28 +79,41 @@ static inline void measure(abLittle* p, const abBlade* blade, Look* look) {
   look->out = (uint64_t)(out[0] | out[1]);
 }
 
+// The three axes in three lanes.
 AB_WIDE void ab_little_ranges(const abLittle* p, const abVec3 axis[3], double range[6]) {
-  for (int i = 0; i < 3; i++) {
-    abQuad n = quad(axis[i].x, axis[i].y, axis[i].z, 0);
-    abTwo least = {DBL_MAX, DBL_MAX}, most = -least;
-    for (int v = 0; v < p->nplace; v += LANES) {
-      abTwo s = distances(&p->vert[v], n);
-      least = two_less(s, least);
-      most = two_more(s, most);
-    }
-    range[2 * i] = least[0] < least[1] ? -least[0] : -least[1];
-    range[2 * i + 1] = most[0] > most[1] ? most[0] : most[1];
+  abFour x = {axis[0].x, axis[1].x, axis[2].x, 0}, y = {axis[0].y, axis[1].y, axis[2].y, 0},
+         z = {axis[0].z, axis[1].z, axis[2].z, 0};
+  abFour least = {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX}, most = -least;
+  for (int v = 0; v < p->nplace; v++) {
+    abTwo xy = p->vert[v].xy;
+    abFour s = xy[0] * x + xy[1] * y + p->vert[v].zw[0] * z;
+    least = AB_FOUR_LESS(s, least);
+    most = AB_FOUR_MORE(s, most);
   }
+  for (int i = 0; i < 3; i++) range[2 * i] = -least[i], range[2 * i + 1] = most[i];
 }
 
-// Where the edge from `in` to `out` (outside) meets the plane: from the nearer end, so that a
-// vertex close to the plane hardly moves, and at the inside end if that lies in it.
-static inline void put_vertex(abLittle* p, int w, int in, int out, double noise) {
-  double si = p->s[in], so = p->s[out];
+// Vertex i of a list of x, y, z, 1.
+static inline abQuad load(const double* vert, int i) {
+  abQuad v;
+  memcpy(&v, vert + 4 * i, sizeof v);
+  return v;
+}
+
+// Where the edge from `in` to `out` (outside) meets the plane, given vertices and their distances:
+// from the nearer end, so that a vertex close to the plane hardly moves, and at the inside end if
+// that lies in it.
+static inline abQuad meet(const double* vert, const double* s, int in, int out, double noise) {
+  double si = s[in], so = s[out];
   int a = -si <= so ? in : out, b = a ^ in ^ out;
-  double t = p->s[a] / (p->s[a] - p->s[b]);
+  double t = s[a] / (s[a] - s[b]);
   if (si >= -noise) a = in, t = 0;
-  p->vert[w] = quad_axpy(t, quad_sub(p->vert[b], p->vert[a]), p->vert[a]);
+  abQuad from = load(vert, a), to = load(vert, b);
+  return quad_axpy(t, quad_sub(to, from), from);
+}
+
+static inline void put_vertex(abLittle* p, int w, int in, int out, double noise) {
+  p->vert[w] = meet((const double*)p->vert, p->s, in, out, noise);
 }
 
 // Cuts off one side of a box, if that is what lies outside.
@@ -134,6 +150,30 @@ static inline int sort_edges(abLittle* p, uint64_t out, abLink* cross) {
   return ncross;
 }
 
+// The edge `part` that leaves by new vertex w ends there, and its face on the left has this door;
+// `cap_edge`: the cap's edge at w, but for the vertex it comes from. False: a second door.
+static inline bool leave_by(abLittle* p, abLink e, int w, int n, unsigned stamp, int cap,
+                            abLink* cap_edge) {
+  int door = ab_link_left(e), back = ab_link_right(e);
+  p->edge[n] = (e & ~(abLink)0xff00) | (abLink)w << 8;
+  if (p->door[door] >= stamp) return false;
+  p->door[door] = (uint16_t)(stamp | (unsigned)w);
+  *cap_edge = ab_link(0, w, back, cap);
+  return true;
+}
+
+// Adds the cap's edges, each from the door of the face on its other side.
+static inline bool close_cap(abLittle* p, unsigned stamp, int ncross, const abLink* cap_edge) {
+  for (int k = 0; k < ncross; k++) {
+    int f = ab_link_left(cap_edge[k]);
+    unsigned door = p->door[f];
+    if (door < stamp) return false;
+    p->door[f] = 0;
+    p->edge[p->nedge++] = cap_edge[k] | (door & 255);
+  }
+  return true;
+}
+
 // Adds what is left of the edges that cross, and the cap's edges.
 static inline bool close_up(abLittle* p, uint64_t out, double noise, int ncross, abLink* cross,
                             int cap) {
@@ -146,23 +186,14 @@ static inline bool close_up(abLittle* p, uint64_t out, double noise, int ncross,
     // run through so that it leaves; which way it is listed is a matter of chance, hence no branch
     abLink turned = (e >> 8 & 0xff00ff) | (e & 0xff00ff) << 8;
     e = out >> (e & 63) & 1 ? turned : e;
-    int w = __builtin_ctzll(empty), door = ab_link_left(e), back = ab_link_right(e);
+    int w = __builtin_ctzll(empty);
     empty &= empty - 1;
     last = w;
     put_vertex(p, w, ab_link_from(e), ab_link_to(e), noise);
-    p->edge[n++] = (e & ~(abLink)0xff00) | (abLink)w << 8;
-    if (p->door[door] >= stamp) return false;
-    p->door[door] = (uint16_t)(stamp | (unsigned)w);
-    cross[k] = ab_link(0, w, back, cap);
-  }
-  for (int k = 0; k < ncross; k++) {
-    int f = ab_link_left(cross[k]);
-    unsigned door = p->door[f];
-    if (door < stamp) return false;
-    p->door[f] = 0;
-    p->edge[n++] = cross[k] | (door & 255);
+    if (!leave_by(p, e, w, n++, stamp, cap, &cross[k])) return false;
   }
   p->nedge = n;
+  if (!close_cap(p, stamp, ncross, cross)) return false;
   uint64_t gone = out;
   p->alive = ~empty & ~gone;
   while (p->nplace <= last) {
@@ -185,6 +216,115 @@ AB_WIDE abCut ab_little_cut(abLittle* p, const abBlade* blade, int cap) {
   int ncross = sort_edges(p, l.out, cross);
   if (p->round == 255 || !close_up(p, l.out, blade->noise, ncross, cross, cap)) return AB_CUT_FULL;
   return AB_CUT_SOME;
+}
+
+// --- the first cut ---
+
+// A body before it is cut: distances of its vertices, and which of them are outside.
+typedef struct Body {
+  double s[AB_LITTLE_BODY];
+  uint64_t out[AB_LITTLE_BODY / 64];
+  uint8_t place[AB_LITTLE_BODY];  // of the vertices inside, in the solid
+} Body;
+
+static inline void measure_body(Body* b, const abPolyhedron* body, const abBlade* blade, Look* l) {
+  int n = ab_polyhedron_lanes(body->nvert);
+  const double *x = ab_polyhedron_vert_lanes(body), *y = x + n, *z = y + n;
+  abVec3 a = blade->plane.n;
+  abFour least = {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX}, most = -least;
+  for (int k = 0; k < n; k += 64) {
+    abFourMask bit = {1, 2, 4, 8}, out = {0};
+    for (int i = k; i < n && i < k + 64; i += 4, bit <<= 4) {
+      abFour px, py, pz;
+      memcpy(&px, x + i, sizeof px), memcpy(&py, y + i, sizeof py), memcpy(&pz, z + i, sizeof pz);
+      abFour s = a.x * px + a.y * py + a.z * pz - blade->plane.d;
+      memcpy(b->s + i, &s, sizeof s);
+      least = AB_FOUR_LESS(s, least);
+      most = AB_FOUR_MORE(s, most);
+      out |= (s > blade->noise) & bit;
+    }
+    b->out[k / 64] = (uint64_t)(out[0] | out[1] | out[2] | out[3]);
+  }
+  l->least = least[0], l->most = most[0];
+  for (int i = 1; i < 4; i++) {
+    l->least = least[i] < l->least ? least[i] : l->least;
+    l->most = most[i] > l->most ? most[i] : l->most;
+  }
+}
+
+// The vertices inside, packed; lists them. Returns their number, 0 if there are too many.
+static inline int take_inside(abLittle* p, Body* b, const abPolyhedron* body, uint8_t* inside) {
+  const double* point = ab_polyhedron_points(body);
+  int n = 0;
+  for (int k = 0; k < body->nvert; k += 64) {
+    int rest = body->nvert - k;
+    uint64_t in = ~b->out[k / 64] & (rest < 64 ? ((uint64_t)1 << rest) - 1 : ~(uint64_t)0);
+    if (n + __builtin_popcountll(in) > AB_LITTLE_VERT / 2) return 0;
+    for (; in; in &= in - 1) {
+      int v = k + __builtin_ctzll(in);
+      b->place[v] = (uint8_t)n;
+      p->vert[n] = load(point, v);
+      inside[n++] = (uint8_t)v;
+    }
+  }
+  return n;
+}
+
+// The edges between them, and those that leave by the plane, still with the body's numbers. Returns
+// the number of these.
+static inline int take_edges(abLittle* p, const Body* b, const abPolyhedron* body, int nin,
+                             const uint8_t* inside, abLink* cross) {
+  const abLink* star = ab_polyhedron_star(body);
+  const int* start = ab_polyhedron_star_start(body);
+  int ncross = 0, kept = 0;
+  for (int i = 0; i < nin; i++) {
+    int v = inside[i], end = start[v + 1];
+    if (kept + ncross + end - start[v] > AB_LITTLE_EDGE) return 0;
+    for (int k = start[v]; k < end; k++) {
+      abLink e = star[k];
+      int w = ab_link_to(e), out = (int)(b->out[w >> 6] >> (w & 63) & 1);
+      p->edge[kept] = (e & ~(abLink)0xffff) | (abLink)i | (abLink)b->place[w] << 8;
+      cross[ncross] = e;
+      kept += (1 - out) & (v < w);
+      ncross += out;
+    }
+  }
+  p->nedge = kept;
+  return ncross;
+}
+
+AB_WIDE bool ab_little_start(abLittle* p, const abPolyhedron* body, int nblade,
+                             const abBlade* blade, int cap) {
+  if (body->nvert > AB_LITTLE_BODY || body->nface + nblade > AB_LITTLE_FACE) return false;
+  Body b;
+  Look l;
+  measure_body(&b, body, blade, &l);
+  if (ab_judge_cut(blade, l.least, l.most, &p->flush) != AB_CUT_SOME) return false;
+  uint8_t inside[AB_LITTLE_VERT];
+  abLink cross[AB_LITTLE_EDGE];
+  int nin = take_inside(p, &b, body, inside);
+  int ncross = nin ? take_edges(p, &b, body, nin, inside, cross) : 0;
+  if (ncross == 0 || nin + ncross > AB_LITTLE_VERT || p->nedge + 2 * ncross > AB_LITTLE_EDGE)
+    return false;
+  p->nface = body->nface + nblade;
+  memset(p->door, 0, sizeof(uint16_t) * (size_t)p->nface);
+  p->round = 1;
+  p->plain = false;
+  unsigned stamp = 1u << 8;
+  const double* point = ab_polyhedron_points(body);
+  for (int k = 0; k < ncross; k++) {
+    abLink e = cross[k];
+    int from = ab_link_from(e), w = nin + k;
+    p->vert[w] = meet(point, b.s, from, ab_link_to(e), blade->noise);
+    e = (e & ~(abLink)0xff) | b.place[from];
+    if (!leave_by(p, e, w, p->nedge++, stamp, cap, &cross[k])) return false;
+  }
+  if (!close_cap(p, stamp, ncross, cross)) return false;
+  int n = nin + ncross;
+  if (n & 1) p->vert[n] = quad_all(NAN);
+  p->nplace = (n + 1) & ~1;
+  p->alive = n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
+  return true;
 }
 
 AB_WIDE void ab_little_bounds(const abLittle* p, abVec3* middle, abVec3* half) {

@@ -8,7 +8,7 @@
 #include "collide/solid.h"
 
 // Vertices fit the bits of a word, faces and vertices a byte.
-enum { AB_LITTLE_VERT = 64, AB_LITTLE_EDGE = 192, AB_LITTLE_FACE = 256 };
+enum { AB_LITTLE_VERT = 64, AB_LITTLE_EDGE = 192, AB_LITTLE_FACE = 256, AB_LITTLE_BODY = 256 };
 
 typedef struct abLittle {
   abQuad vert[AB_LITTLE_VERT];  // x, y, z, 1; not numbers in empty places
@@ -28,6 +28,10 @@ typedef struct abLittle {
 bool ab_little_fits(const abPolyhedron* body, int nblade);
 // The body, its centroid moved to the origin.
 void ab_little_make(abLittle* solid, const abPolyhedron* body, int nblade);
+// Both at once, of any body: what the first plane leaves of it, at the cost of what is left. False
+// if that is all, nothing, or too much; then the solid is not made.
+bool ab_little_start(abLittle* solid, const abPolyhedron* body, int nblade, const abBlade* blade,
+                     int cap);
 // Cuts by a plane, whose face gets the number `cap`. AB_CUT_FULL: no room, or the signs of rounding
 // form no single cut; then the solid is spoilt.
 abCut ab_little_cut(abLittle* solid, const abBlade* blade, int cap);

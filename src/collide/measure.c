@@ -85,20 +85,42 @@ static void gather_solid(Surface* s) {
   s->out->nvert = nvert, s->out->nedge = nedge;
 }
 
+// Face f of both bodies is the next of the overlap; v is a vertex of it.
+static inline void add_face(Surface* s, int f, int v) {
+  int n = s->out->nface++;
+  set_face(s->work, f, &s->face[n]);
+  s->face[n].vert = v;
+  s->face_map[f] = n;
+}
+
+// Of a little solid the edges are left to add_edges.
 static inline void gather_little(Surface* s) {
   const abLittle* p = &s->work->little;
-  int nvert = 0, *map = s->map, (*edge)[4] = s->edge;
+  int nvert = 0, *map = s->map;
   for (uint64_t left = p->alive; left; left &= left - 1) {
     int v = __builtin_ctzll(left);
+    abFour r;
     map[v] = nvert;
-    s->relative[nvert++] = p->vert[v];
-  }
-  for (int k = 0; k < p->nedge; k++) {
-    abLink link = p->edge[k];
-    edge[k][0] = map[ab_link_from(link)], edge[k][1] = map[ab_link_to(link)];
-    edge[k][2] = ab_link_left(link), edge[k][3] = ab_link_right(link);
+    memcpy(&r, &p->vert[v], sizeof r);
+    memcpy(&s->relative[nvert++], &r, sizeof r);
   }
   s->out->nvert = nvert, s->out->nedge = p->nedge;
+  // a vertex of each face, counted from 1: eight faces are looked at at once
+  uint8_t vert_of[AB_LITTLE_FACE];
+  memset(vert_of, 0, (size_t)((p->nface + 7) & ~7));
+  for (int k = 0; k < p->nedge; k++) {
+    abLink link = p->edge[k];
+    vert_of[ab_link_left(link)] = vert_of[ab_link_right(link)] = (uint8_t)(ab_link_from(link) + 1);
+  }
+  for (int i = 0; i < p->nface; i += 8) {
+    uint64_t eight;
+    memcpy(&eight, vert_of + i, sizeof eight);
+    while (eight) {
+      int k = __builtin_ctzll(eight) / 8;
+      add_face(s, i + k, map[vert_of[i + k] - 1]);
+      eight &= ~((uint64_t)255 << 8 * k);
+    }
+  }
 }
 
 // A plain box keeps vertices and edges of its body, and has six faces.
@@ -109,62 +131,99 @@ static inline void gather_plain(Surface* s) {
   for (int f = 0; f < 6; f++) {
     set_face(s->work, p->slot[f], &s->face[f]);
     s->face[f].vert = body->loop[4 * f];
-    s->twice[f] = quad_all(0);
   }
   s->out->nvert = 8, s->out->nedge = 12, s->out->nface = 6;
   s->edge = (int(*)[4])body->edge;
 }
 
 static inline void gather_faces(Surface* s) {
-  const abOverlapWork* w = s->work;
-  int all = w->S.poly->nface + w->nblade, nface = 0, *map = s->face_map;
+  int all = s->work->S.poly->nface + s->work->nblade, *map = s->face_map;
   for (int f = 0; f < all; f++) map[f] = -1;
   for (int i = 0; i < s->out->nedge; i++) {
     const int* e = s->edge[i];
     map[e[2]] = map[e[3]] = e[0];
   }
-  for (int f = 0; f < all; f++) {
-    int v = map[f];
-    if (v < 0) continue;
-    set_face(w, f, &s->face[nface]);
-    s->face[nface].vert = v;
-    s->twice[nface] = quad_all(0);
-    map[f] = nface++;
-  }
-  s->out->nface = nface;
+  for (int f = 0; f < all; f++)
+    if (map[f] >= 0) add_face(s, f, map[f]);
 }
 
 // --- its integrals ---
 
+// Four numbers are written and read as one: what is written in halves and read as a whole soon
+// after has to wait.
+
 // The vertices as they are to be returned, and from their mean, which is the origin from here on.
 static inline void subtract_mean(Surface* s, abQuad* mean) {
-  abQuad sum = quad_all(0), *relative = s->relative;
+  abFour sum = {0}, r;
+  abQuad* relative = s->relative;
   int n = s->out->nvert;
-  for (int i = 0; i < n; i++) sum = quad_add(sum, relative[i]);
-  sum = quad_scale(1.0 / n, sum);
-  sum.zw[1] = 1;
   for (int i = 0; i < n; i++) {
-    s->vert[i] = quad_v3(relative[i]);
-    relative[i] = quad_sub(relative[i], sum);
+    memcpy(&r, &relative[i], sizeof r);
+    sum += r;
   }
-  *mean = sum;
+  sum *= 1.0 / n;
+  sum[3] = 1;
+  for (int i = 0; i < n; i++) {
+    memcpy(&r, &relative[i], sizeof r);
+    s->vert[i] = v3(r[0], r[1], r[2]);
+    r -= sum;
+    memcpy(&relative[i], &r, sizeof r);
+  }
+  memcpy(mean, &sum, sizeof sum);
 }
 
-// Twice the area vectors, and the edges' part of the moment. `renumber`: the edges get the faces'
-// new numbers.
-static inline void add_edges(Surface* s, bool renumber, abQuad* moment) {
-  abQuad sum = quad_all(0), *twice = s->twice;
-  const abQuad *vert = s->relative, *corner = s->corner;
-  int n = s->out->nedge, *map = s->face_map, (*edge)[4] = s->edge;
-  for (int i = 0; i < n; i++) {
-    int *e = edge[i], l = e[2], r = e[3];
-    if (renumber) e[2] = l = map[l], e[3] = r = map[r];
-    abQuad a = vert[e[0]], b = vert[e[1]], c = quad_cross(a, b);
-    twice[l] = quad_add(twice[l], c);
-    twice[r] = quad_sub(twice[r], c);
-    sum = quad_axpy(quad_dot3(quad_sub(corner[l], corner[r]), c), quad_add(a, b), sum);
+// A corner of each face, and sums that begin with nothing.
+static inline void begin_faces(Surface* s) {
+  abFour none = {0}, r;
+  for (int f = 0; f < s->out->nface; f++) {
+    memcpy(&r, &s->relative[s->face[f].vert], sizeof r);
+    memcpy(&s->corner[f], &r, sizeof r);
+    memcpy(&s->twice[f], &none, sizeof none);
   }
-  *moment = sum;
+}
+
+// Where the surface comes from: a box with its own edges, another little solid, or a large one.
+typedef enum Form { PLAIN, LITTLE, LARGE } Form;
+
+// The numbers of the overlap for those of the solid.
+typedef struct Numbers {
+  const int *vert, *face;
+  const abLink* link;
+} Numbers;
+
+static inline void number_edge(const Numbers* to, Form form, int i, int* e) {
+  if (form == LARGE) e[2] = to->face[e[2]], e[3] = to->face[e[3]];
+  if (form != LITTLE) return;
+  abLink link = to->link[i];
+  e[0] = to->vert[ab_link_from(link)], e[1] = to->vert[ab_link_to(link)];
+  e[2] = to->face[ab_link_left(link)], e[3] = to->face[ab_link_right(link)];
+}
+
+// Twice the area vectors, and the edges' part of the moment.
+static inline void add_edges(Surface* s, Form form, abQuad* moment) {
+  abFour sum = {0};
+  abQuad* twice = s->twice;
+  const abQuad *vert = s->relative, *corner = s->corner;
+  const Numbers numbers = {s->map, s->face_map, s->work->little.edge};
+  int n = s->out->nedge, (*edge)[4] = s->edge;
+  for (int i = 0; i < n; i++) {
+    int* e = edge[i];
+    number_edge(&numbers, form, i, e);
+    int l = e[2], r = e[3];
+    abFour a, b, c, p, q, to_l, to_r;
+    memcpy(&a, &vert[e[0]], sizeof a), memcpy(&b, &vert[e[1]], sizeof b);
+    memcpy(&p, &corner[l], sizeof p), memcpy(&q, &corner[r], sizeof q);
+    c = AB_FOUR_CROSS(a, b);
+    memcpy(&to_l, &twice[l], sizeof to_l);
+    to_l += c;
+    memcpy(&twice[l], &to_l, sizeof to_l);
+    memcpy(&to_r, &twice[r], sizeof to_r);
+    to_r -= c;
+    memcpy(&twice[r], &to_r, sizeof to_r);
+    p = (p - q) * c;
+    sum += (p[0] + p[1] + p[2]) * (a + b);
+  }
+  memcpy(moment, &sum, sizeof sum);
 }
 
 // Areas, and the faces' part of the moment. Returns 6 V.
@@ -193,19 +252,22 @@ typedef struct Sums {
   double volume;
 } Sums;
 
-AB_WIDE static void integrate(Surface* s, Sums* sums) {
+AB_WIDE AB_FLATTEN static void integrate(Surface* s, Sums* sums) {
   bool little = s->work->is_little, plain = little && s->work->little.plain;
   if (plain)
     gather_plain(s);
   else if (little)
     gather_little(s);
-  if (!plain) gather_faces(s);
-  subtract_mean(s, &sums->origin);
-  for (int f = 0; f < s->out->nface; f++) s->corner[f] = s->relative[s->face[f].vert];
-  if (plain)
-    add_edges(s, false, &sums->moment);
   else
-    add_edges(s, true, &sums->moment);
+    gather_faces(s);
+  subtract_mean(s, &sums->origin);
+  begin_faces(s);
+  if (plain)
+    add_edges(s, PLAIN, &sums->moment);
+  else if (little)
+    add_edges(s, LITTLE, &sums->moment);
+  else
+    add_edges(s, LARGE, &sums->moment);
   sums->volume = add_faces(s, &sums->moment) / 6;
 }
 

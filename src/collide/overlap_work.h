@@ -34,6 +34,8 @@ typedef struct abOverlapWork {
   abBounds bounds;  // of what is left
   abVec3 middle;    // of the bounds, in the frame of L
   double reach;     // half of their diagonal, and a little more
+  double* before;   // per plane of L: how far the middle lies before it
+  int* near;        // planes of L within reach
   int* partner;     // per face of S: the face of L that lies in it, -1 if none
   bool is_little;   // which of the two is in use
   abSolid solid;

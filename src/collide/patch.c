@@ -177,61 +177,60 @@ int ab_hull2(int n, abVec2* p, abVec2* hull) {
 }
 
 // Sums over the sides of a polygon, of which a side from a to b adds c = a x b times
-// 1, a + b, aa + ab + bb = (a + b)^2 - ab, and the mixed one likewise.
-typedef struct Sums {
-  double area, x, y, xx, xy, yy;
-} Sums;
+// 1, a + b, aa + ab + bb = (a + b)^2 - ab, and the mixed one likewise; in four lanes, for four
+// sides at once.
+typedef struct FourSums {
+  abFour area, x, y, xx, xy, yy;
+} FourSums;
 
-static void set_moments(const Sums* s, abPatch* p) {
-  p->area = s->area / 2, p->mx = s->x * (1.0 / 6), p->my = s->y * (1.0 / 6);
-  p->mxx = s->xx * (1.0 / 12), p->myy = s->yy * (1.0 / 12), p->mxy = s->xy * (1.0 / 24);
+// Sides from (ax, ay) to (bx, by).
+static inline void add_sides(FourSums* s, const abFour* ax, const abFour* ay, const abFour* bx,
+                             const abFour* by) {
+  abFour c = *ax * *by - *ay * *bx, x = *ax + *bx, y = *ay + *by;
+  s->area += c;
+  s->x += c * x, s->y += c * y;
+  s->xx += c * (x * x - *ax * *bx);
+  s->yy += c * (y * y - *ay * *by);
+  s->xy += c * (2 * x * y - *ax * *by - *bx * *ay);
 }
 
-// Four sides at once. Where the polygon has fewer, its first corner follows the last: sides from it
-// to itself add nothing.
-static void few_moments(int n, const abVec2* p, Sums* out) {
+// Where the polygon has fewer corners, its first follows the last: sides from it to itself add
+// nothing.
+static void few_moments(int n, const abVec2* p, FourSums* out) {
   int i1 = n > 1 ? 1 : 0, i2 = n > 2 ? 2 : 0, i3 = n > 3 ? 3 : 0;
   int i4 = n > 4 ? 4 : 0, i5 = n > 5 ? 5 : 0, i6 = n > 6 ? 6 : 0, i7 = n > 7 ? 7 : 0;
   abFour x = {p[0].x, p[i1].x, p[i2].x, p[i3].x}, y = {p[0].y, p[i1].y, p[i2].y, p[i3].y};
   abFour u = {p[i4].x, p[i5].x, p[i6].x, p[i7].x}, v = {p[i4].y, p[i5].y, p[i6].y, p[i7].y};
-  abFour area = {0}, sx = {0}, sy = {0}, xx = {0}, xy = {0}, yy = {0};
   for (int k = 0; k < n; k += 4) {
     abFour bx = __builtin_shufflevector(x, u, 1, 2, 3, 4);
     abFour by = __builtin_shufflevector(y, v, 1, 2, 3, 4);
-    abFour c = x * by - y * bx, ax = x + bx, ay = y + by;
-    area += c;
-    sx += c * ax, sy += c * ay;
-    xx += c * (ax * ax - x * bx);
-    yy += c * (ay * ay - y * by);
-    xy += c * (2 * ax * ay - x * by - bx * y);
+    add_sides(out, &x, &y, &bx, &by);
     abFour last = x;
     x = u, u = last;
     last = y, y = v, v = last;
   }
-  *out =
-      (Sums){AB_TOTAL(area), AB_TOTAL(sx), AB_TOTAL(sy), AB_TOTAL(xx), AB_TOTAL(xy), AB_TOTAL(yy)};
+}
+
+static void many_moments(int n, const abVec2* p, FourSums* out) {
+  for (int a = 0; a < n; a += 4) {
+    int b = a + 1 < n ? a + 1 : 0, c = a + 2 < n ? a + 2 : 0, d = a + 3 < n ? a + 3 : 0,
+        e = a + 4 < n ? a + 4 : 0;
+    abFour x = {p[a].x, p[b].x, p[c].x, p[d].x}, y = {p[a].y, p[b].y, p[c].y, p[d].y};
+    abFour u = {p[b].x, p[c].x, p[d].x, p[e].x}, v = {p[b].y, p[c].y, p[d].y, p[e].y};
+    add_sides(out, &x, &y, &u, &v);
+  }
 }
 
 static void moments(abPatch* p) {
-  Sums s = {0, 0, 0, 0, 0, 0};
-  int n = p->nvert;
-  if (n > 0 && n <= 8) {
-    few_moments(n, p->polygon, &s);
-    set_moments(&s, p);
-    return;
-  }
-  abVec2 a = n > 0 ? p->polygon[n - 1] : v2(0, 0);
-  for (int i = 0; i < n; i++) {
-    abVec2 b = p->polygon[i], sum = v2_add(a, b);
-    double c = v2_cross(a, b);
-    s.area += c;
-    s.x += c * sum.x, s.y += c * sum.y;
-    s.xx += c * (sum.x * sum.x - a.x * b.x);
-    s.yy += c * (sum.y * sum.y - a.y * b.y);
-    s.xy += c * (2 * sum.x * sum.y - a.x * b.y - b.x * a.y);
-    a = b;
-  }
-  set_moments(&s, p);
+  abFour none = {0};
+  FourSums s = {none, none, none, none, none, none};
+  if (p->nvert > 8)
+    many_moments(p->nvert, p->polygon, &s);
+  else if (p->nvert > 0)
+    few_moments(p->nvert, p->polygon, &s);
+  p->area = AB_TOTAL(s.area) / 2, p->mx = AB_TOTAL(s.x) * (1.0 / 6);
+  p->my = AB_TOTAL(s.y) * (1.0 / 6), p->mxx = AB_TOTAL(s.xx) * (1.0 / 12);
+  p->myy = AB_TOTAL(s.yy) * (1.0 / 12), p->mxy = AB_TOTAL(s.xy) * (1.0 / 24);
 }
 
 // Second moment across the direction u through c, summed as such: not as a difference of two large
@@ -342,11 +341,38 @@ static int silhouette(const abOverlap* o, const abPatch* p, abVec3 n, int* next,
   return v == first ? clean(count, loop) : 0;
 }
 
+// The same of a slab: each side shows its edge in face 0 or in face 1, whichever looks the other
+// way than the side, and where neighbours show different ones, the pillar between them.
+static int silhouette_of_slab(const abOverlap* o, const abPatch* p, abVec3 n, abVec2* loop) {
+  int m = o->npillar, count = 0;
+  const abOverlapFace* side = o->face + 2;
+  bool up = v3_dot(o->face[0].normal, n) > 0;
+  if (up == (v3_dot(o->face[1].normal, n) > 0)) return 0;
+  abQuat inverse = quat_conj(o->frame.q);
+  abVec3 t1 = quat_rotate(inverse, p->t1), t2 = v3_cross(n, t1);
+  // seen from below, the other way around
+  int step = up ? 1 : -1, i = up ? 0 : m - 1;
+  bool last = (v3_dot(side[up ? m - 1 : 0].normal, n) > 0) == up;
+  for (int k = 0; k < m; k++, i += step) {
+    bool now = (v3_dot(side[i].normal, n) > 0) == up;
+    int pillar = up ? i : i + 1 < m ? i + 1 : 0;
+    abVec3 r = v3_sub(o->vert[last ? m + pillar : pillar], o->centroid);
+    loop[count++] = v2(v3_dot(t1, r), v3_dot(t2, r));
+    if (now != last) {
+      r = v3_sub(o->vert[now ? m + pillar : pillar], o->centroid);
+      loop[count++] = v2(v3_dot(t1, r), v3_dot(t2, r));
+    }
+    last = now;
+  }
+  return clean(count, loop);
+}
+
 // The projected polygon into `hull` (room for 2 nvert), through the silhouette if it can be had.
 static int project_polygon(const abOverlap* o, abPatch* p, abVec3 n, abVec2* point, abVec2* hull) {
   // The projected points come into play only when the silhouette has failed: lend it their room,
   // of four integers for each vertex. There are no more faces than twice the vertices.
-  int m = silhouette(o, p, n, (int*)(void*)point, hull);
+  int m = o->npillar ? silhouette_of_slab(o, p, n, hull)
+                     : silhouette(o, p, n, (int*)(void*)point, hull);
   if (m) return m;
   project(o, p, o->nvert, o->vert, point);
   return ab_hull2(o->nvert, point, hull);
@@ -365,8 +391,9 @@ AB_WIDE AB_FLATTEN bool ab_patch_finish(abVec2* polygon, double size, double noi
   return true;
 }
 
-abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint, abArena* scratch,
-                       int polygon_cap, abVec2* polygon, abPatch* p) {
+AB_WIDE AB_FLATTEN abStatus ab_patch_make(const abOverlap* o, const abPatchHint* hint,
+                                          abArena* scratch, int polygon_cap, abVec2* polygon,
+                                          abPatch* p) {
   p->volume = o->volume;
   abArenaMark mark = ab_arena_mark(scratch);
   abVec2* point = AB_TAKE(scratch, abVec2, 3 * o->nvert);

@@ -21,6 +21,7 @@
 #include <float.h>
 
 #include "collide/patch.h"
+#include "collide/quad.h"
 #include "math/rotation.h"
 
 static const double STEEP = 1e-6;
@@ -212,32 +213,69 @@ static bool reaches(const abOverlap* o, abVec3 n, int v, double side, double len
   return true;
 }
 
-// The longest chord, if one of the two faces of the slab bounds it; else 0.
-static double from_slab(const abOverlap* o, abVec3 n, Slab* slab) {
-  double most[2] = {0, 0}, up = 0, down = 0;
-  *slab = (Slab){0, 0, -1};
-  for (int i = 0; i < o->nface; i++) {
-    double c = v3_dot(o->face[i].normal, n), seen = c * o->face[i].area;
-    if (seen > most[0]) most[0] = seen, slab->top = i, up = c;
-    if (-seen > most[1]) most[1] = -seen, slab->bottom = i, down = -c;
-  }
-  if (!(up > STEEP && down > STEEP)) return 0;
-  const abOverlapFace *top = &o->face[slab->top], *bottom = &o->face[slab->bottom];
-  abVec3 m[2] = {v3_scale(1 / up, top->normal), v3_scale(1 / down, bottom->normal)};
-  abVec3 r[2] = {o->vert[top->vert], o->vert[bottom->vert]};
-  double way[2] = {-1, -1}, apart = -DBL_MAX;
-  int far[2] = {0, 0};
+// How far, along n, the furthest vertices lie from the planes of top and bottom, which they are,
+// and the vertex with the longest way between the two.
+typedef struct Ways {
+  double way[2], apart;
+  int far[2], vert;
+} Ways;
+
+static inline void look_at(const abOverlap* o, const abVec3 m[2], const abVec3 r[2], Ways* w) {
+  *w = (Ways){{-1, -1}, -DBL_MAX, {0, 0}, -1};
   for (int i = 0; i < o->nvert; i++) {
     double t[2];
     for (int k = 0; k < 2; k++) {
       t[k] = v3_dot(m[k], v3_sub(r[k], o->vert[i]));
-      if (t[k] > way[k]) way[k] = t[k], far[k] = i;
+      if (t[k] > w->way[k]) w->way[k] = t[k], w->far[k] = i;
     }
-    if (t[0] + t[1] > apart) apart = t[0] + t[1], slab->vert = i;
+    if (t[0] + t[1] > w->apart) w->apart = t[0] + t[1], w->vert = i;
   }
+}
+
+// Of the pillars of a slab, one end lies in either plane. Which: bottom, if face 0 is the top.
+static inline void look_at_pillars(const abOverlap* o, const abVec3 m[2], const abVec3 r[2],
+                                   bool top, Ways* w) {
+  *w = (Ways){{-1, -1}, -DBL_MAX, {0, 0}, -1};
   for (int k = 0; k < 2; k++) {
-    double enough = way[k] * (1 - 8 * DBL_EPSILON) - o->noise;
-    if (reaches(o, n, far[k], k ? -1 : 1, enough)) return way[k];
+    int from = (k == 0) == top ? o->npillar : 0, far = 0;
+    double way = -1;
+    for (int i = from; i < from + o->npillar; i++) {
+      double t = v3_dot(m[k], v3_sub(r[k], o->vert[i]));
+      if (t > way) way = t, far = i;
+    }
+    w->way[k] = way, w->far[k] = far;
+  }
+  w->vert = w->far[w->way[1] > w->way[0]];
+}
+
+// The largest faces seen along n from above and from below, and the cosines of their normals.
+static inline void find_slab(const abOverlap* o, abVec3 n, Slab* slab, double cosine[2]) {
+  double most[2] = {0, 0};
+  for (int i = 0; i < (o->npillar ? 2 : o->nface); i++) {
+    double c = v3_dot(o->face[i].normal, n), seen = c * o->face[i].area;
+    if (seen > most[0]) most[0] = seen, slab->top = i, cosine[0] = c;
+    if (-seen > most[1]) most[1] = -seen, slab->bottom = i, cosine[1] = -c;
+  }
+}
+
+// The longest chord, if one of the two faces of the slab bounds it; else 0.
+static double from_slab(const abOverlap* o, abVec3 n, Slab* slab) {
+  double cosine[2] = {0, 0};
+  *slab = (Slab){0, 0, -1};
+  find_slab(o, n, slab, cosine);
+  if (!(cosine[0] > STEEP && cosine[1] > STEEP)) return 0;
+  const abOverlapFace *top = &o->face[slab->top], *bottom = &o->face[slab->bottom];
+  abVec3 m[2] = {v3_scale(1 / cosine[0], top->normal), v3_scale(1 / cosine[1], bottom->normal)};
+  abVec3 r[2] = {o->vert[top->vert], o->vert[bottom->vert]};
+  Ways w;
+  if (o->npillar)
+    look_at_pillars(o, m, r, slab->top == 0, &w);
+  else
+    look_at(o, m, r, &w);
+  slab->vert = w.vert;
+  for (int k = 0; k < 2; k++) {
+    double enough = w.way[k] * (1 - 8 * DBL_EPSILON) - o->noise;
+    if (reaches(o, n, w.far[k], k ? -1 : 1, enough)) return w.way[k];
   }
   return 0;
 }
@@ -251,7 +289,7 @@ static double tetrahedron(const abOverlap* o, abVec3 n) {
   return 6 * o->volume / twice;
 }
 
-double ab_overlap_thickness(const abOverlap* o, abVec3 n, abArena* scratch) {
+AB_WIDE AB_FLATTEN double ab_overlap_thickness(const abOverlap* o, abVec3 n, abArena* scratch) {
   double simple = tetrahedron(o, n);
   if (simple > 0) return simple;
   Slab slab;

@@ -17,7 +17,15 @@ typedef int64_t abTwoMask __attribute__((vector_size(16)));
 
 // Four lanes, for the inside of AB_WIDE functions.
 typedef double abFour __attribute__((vector_size(32)));
-// The sum of the lanes; a macro, since such vectors are not to be handed over.
+typedef int64_t abFourMask __attribute__((vector_size(32)));
+// Macros, since such vectors are not to be handed over: of each lane the larger (smaller), b where
+// a is not a number; and the sum of the lanes.
+#define AB_FOUR_PICK(m, a, b) ((abFour)(((m) & (abFourMask)(a)) | (~(m) & (abFourMask)(b))))
+#define AB_FOUR_MORE(a, b) AB_FOUR_PICK((a) > (b), a, b)
+#define AB_FOUR_LESS(a, b) AB_FOUR_PICK((a) < (b), a, b)
+// As quad_turn and quad_cross.
+#define AB_FOUR_TURN(a) __builtin_shufflevector(a, a, 1, 2, 0, 3)
+#define AB_FOUR_CROSS(a, b) AB_FOUR_TURN((a)*AB_FOUR_TURN(b) - AB_FOUR_TURN(a) * (b))
 #define AB_TOTAL(a) ((a[0] + a[1]) + (a[2] + a[3]))
 
 typedef struct abQuad {

@@ -7,14 +7,7 @@
 // cut, of which each must have every pillar whole on one side of it. A side of Y that lies in one
 // of X to rounding, as in a stack of equal bricks, makes it a face of both.
 //
-// With positions from P_0, where all P have w = 0, and b_i = Q_i+1 x Q_i, the tetrahedra between
-// P_0 and the triangles (Q_i, Q_i+1, P_i+1), (Q_i, P_i+1, P_i) and (Q_0, Q_i+1, Q_i) have six times
-// the volumes
-//
-//   t1 = -P_i+1 . b_i,   t2 = -w(Q_i) (P_i x P_i+1)_w,   t3 = Q_0 . b_i
-//
-// and fill the slab; its centroid is a mean of theirs. Arrays go on behind the last pillar with the
-// first: the edges between them are nothing and add nothing, so four lanes are worked on at once.
+// Its volume and centroid: pillars.h.
 //
 // Outline along a normal n close to w: a side that looks up shows its edge in the face of Y there,
 // one that looks down that in the face of X; where both kinds meet, a pillar.
@@ -30,7 +23,7 @@
 #include <string.h>
 
 #include "collide/bricks.h"
-#include "collide/quad.h"
+#include "collide/pillars.h"
 #include "math/rotation.h"
 
 // Cosines for the two faces, and sine for the sides, of the angles with the normal.
@@ -190,11 +183,8 @@ static bool is_slab(const abSlab* s, double doubt) {
 
 // Sums over the pillars, from P_0.
 typedef struct Sums {
-  double volume, last;                                    // six times; of t3
-  abVec3 moment;                                          // 24 times
-  double top;                                             // twice the area of the face of X
-  abVec3 bottom;                                          // twice the area vector of that of Y
-  double su[AB_PILLARS], sv[AB_PILLARS], sw[AB_PILLARS];  // twice those of the sides
+  abPillarTotal all;
+  double su[AB_PILLARS], sv[AB_PILLARS], sw[AB_PILLARS];  // twice the area vectors of the sides
 } Sums;
 
 #define ROW(x) \
@@ -204,41 +194,26 @@ typedef struct Sums {
 
 static inline void integrate(const abSlab* s, Sums* out) {
   const abPillar* q = s->pillar;
-  abFour volume = {0}, last = {0}, u = {0}, v = {0}, w = {0}, top = {0};
-  abFour bu = {0}, bv = {0}, bw = {0};
   double ou = q->pu, ov = q->pv, ow = s->c;
-  double fu = q->qu - ou, fv = q->qv - ov, fw = q->qw - ow;
+  abPillarSums sums;
+  ab_pillars_begin(&sums, v3(q->qu - ou, q->qv - ov, q->qw - ow));
   for (int a = 0; a < s->n; a += LANES) {
     int b = a + 1 < s->n ? a + 1 : 0, c = a + 2 < s->n ? a + 2 : 0, d = a + 3 < s->n ? a + 3 : 0,
         e = a + 4 < s->n ? a + 4 : 0;
-    abFour ru = ROW(pu), rv = ROW(pv), nu = NEXT_ROW(pu), nv = NEXT_ROW(pv);
-    abFour qu = ROW(qu), qv = ROW(qv), qw = ROW(qw);
-    abFour mu = NEXT_ROW(qu), mv = NEXT_ROW(qv), mw = NEXT_ROW(qw);
-    ru -= ou, rv -= ov, nu -= ou, nv -= ov;
-    qu -= ou, qv -= ov, qw -= ow, mu -= ou, mv -= ov, mw -= ow;
-    abFour cu = mv * qw - mw * qv, cv = mw * qu - mu * qw, cw = mu * qv - mv * qu;
-    abFour ct = ru * nv - rv * nu;
-    abFour t1 = -(nu * cu + nv * cv), t2 = -qw * ct, t3 = fu * cu + fv * cv + fw * cw;
-    abFour both = t1 + t3, all = both + t2, upper = t1 + t2;
-    volume += all, last += t3, top += ct;
-    bu += cu, bv += cv, bw += cw;
-    u += qu * all + mu * both + nu * upper + ru * t2;
-    v += qv * all + mv * both + nv * upper + rv * t2;
-    w += qw * all + mw * both;
-    abFour du = nu - qu, dv = nv - qv, eu = ru - mu, ev = rv - mv;
-    abFour su = qw * ev - dv * mw, sv = du * mw - qw * eu, sw = du * ev - dv * eu;
-    memcpy(&out->su[a], &su, sizeof su);
-    memcpy(&out->sv[a], &sv, sizeof sv);
-    memcpy(&out->sw[a], &sw, sizeof sw);
+    abFourPillars p, next;
+    p.pu = (abFour)ROW(pu) - ou, p.pv = (abFour)ROW(pv) - ov, p.qu = (abFour)ROW(qu) - ou;
+    p.qv = (abFour)ROW(qv) - ov, p.qw = (abFour)ROW(qw) - ow;
+    next.pu = (abFour)NEXT_ROW(pu) - ou, next.pv = (abFour)NEXT_ROW(pv) - ov;
+    next.qu = (abFour)NEXT_ROW(qu) - ou, next.qv = (abFour)NEXT_ROW(qv) - ov;
+    next.qw = (abFour)NEXT_ROW(qw) - ow;
+    ab_pillars_add(&sums, &p, &next, (double* [3]){&out->su[a], &out->sv[a], &out->sw[a]});
   }
-  out->volume = AB_TOTAL(volume), out->last = AB_TOTAL(last), out->top = AB_TOTAL(top);
-  out->moment = v3(AB_TOTAL(u), AB_TOTAL(v), AB_TOTAL(w));
-  out->bottom = v3(AB_TOTAL(bu), AB_TOTAL(bv), AB_TOTAL(bw));
+  ab_pillars_end(&sums, &out->all);
 }
 
 // The normal, as ab_overlap_normal finds it: in the axes of the slab, from X to Y.
 static abVec3 find_normal(const abSlab* s, const Sums* sums, bool y_is_a) {
-  double area_x = 0.5 * sums->top, area_y = -0.5 * v3_dot(sums->bottom, s->W);
+  double area_x = 0.5 * sums->all.top, area_y = -0.5 * v3_dot(sums->all.bottom, s->W);
   abVec3 of_x = v3(0, 0, area_x), of_y = v3_scale(-area_y, s->W);
   for (int i = 0; i < s->n; i++) {
     int k = s->pillar[i].side;
@@ -273,12 +248,9 @@ AB_WIDE AB_FLATTEN bool ab_slab_make(const abBrickView* view, int i, int j, abSl
   if (!cut_across(s, s->V, side, 6, 4) || !is_slab(s, view->doubt)) return false;
   Sums sums;
   integrate(s, &sums);
-  if (!(sums.volume > 0)) return false;
-  double per = 0.25 / sums.volume;
-  const abPillar* q = s->pillar;
-  s->volume = sums.volume * (1.0 / 6);
-  abVec3 first = v3(q->qu - q->pu, q->qv - q->pv, q->qw - s->c);
-  s->centroid = v3_scale(per, v3_axpy(sums.last, first, sums.moment));
+  if (!(sums.all.volume > 0)) return false;
+  s->volume = sums.all.volume;
+  s->centroid = sums.all.centroid;
   abVec3 n = to_world(s, find_normal(s, &sums, view->y_is_a));
   s->normal = view->y_is_a ? n : v3_neg(n);
   return true;

@@ -7,11 +7,16 @@
 // children differ in height by more than one is rotated, which bounds the height by 1.44 log2 n
 // whatever the order of insertion.
 //
-// When many leaves have moved, a new tree is cheaper: the leaves are divided in halves across the
-// direction in which their middles spread most, and so on. Halves of equal number make the tree as
-// flat as can be, and stray bodies do not matter. All pairs of meeting leaves are then found by
-// descending from the root in two places at once.
+// When many leaves have moved by little, the tree is kept and its boxes are made anew from the
+// leaves up, unless the sum of surfaces tells that it has become a bad one. Then a new tree is
+// cheaper: the leaves are divided in halves across the direction in which their middles spread
+// most, and so on. Halves of equal number make the tree as flat as can be, and stray bodies do not
+// matter. All pairs of meeting leaves are then found by descending from the root in two places at
+// once.
 #include "collide/tree.h"
+
+// A tree whose surfaces have grown by this factor is built anew.
+static const double WORSE = 1.25;
 
 static double surface(const abBox* b) {
   abVec3 d = v3_sub(b->high, b->low);
@@ -230,6 +235,8 @@ bool ab_tree_build(abTree* tree, int n, const int* leaf, abArena* scratch) {
   }
   int next = tree->nleaf;
   tree->root = n > 0 ? build_node(tree, item, n, -1, &next) : -1;
+  tree->surface = 0;
+  for (int i = tree->nleaf; i < next; i++) tree->surface += surface(&tree->node[i].box);
   tree->free = -1;
   for (int i = 2 * tree->nleaf - 1; i >= next; i--) {
     tree->node[i].parent = tree->free;
@@ -237,6 +244,19 @@ bool ab_tree_build(abTree* tree, int n, const int* leaf, abArena* scratch) {
   }
   ab_arena_release(scratch, mark);
   return true;
+}
+
+// Returns the sum of surfaces of the inner nodes.
+static double refit_node(abTree* tree, int i) {
+  if (is_leaf(tree, i)) return 0;
+  abTreeNode* n = &tree->node[i];
+  double below = refit_node(tree, n->child[0]) + refit_node(tree, n->child[1]);
+  refresh(tree, i);
+  return below + surface(&n->box);
+}
+
+bool ab_tree_refit(abTree* tree) {
+  return tree->root >= 0 && refit_node(tree, tree->root) < WORSE * tree->surface;
 }
 
 bool ab_tree_pairs(const abTree* tree, bool (*visit)(void*, int, int), void* context) {

@@ -1,5 +1,6 @@
-// Polyhedra in one block: struct, vertices, planes, skin, vertices by four, edges, face
-// starts, loops, half-edges, one half-edge of each vertex and each face, and the edges in short.
+// Polyhedra in one block: struct, vertices, planes, skin, vertices by four, vertices and planes in
+// lanes, edges, face starts, loops, half-edges, one half-edge of each vertex and each face, the
+// edges in short, the same by vertex, the faces across the edges, and the feet.
 //
 // A face's plane has Newell's normal, sum over the loop of (a - c) x (b - c) for consecutive
 // vertices a, b and any c (here the mean of the vertices, which keeps the products small): the
@@ -10,11 +11,13 @@
 // triangles, so that they lose no digits when the polyhedron lies far from its frame's origin.
 #include "geometry/polyhedron.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "geometry/feet.h"
 #include "math/rotation.h"
 
 typedef struct HalfEdge {
@@ -23,11 +26,20 @@ typedef struct HalfEdge {
   int face;
 } HalfEdge;
 
-static size_t bytes_of(int nvert, int nface, int nloop) {
+static size_t bytes_of(int nvert, int nface, const int* face_start) {
+  size_t lanes = 3 * (size_t)ab_polyhedron_lanes(nvert) + 4 * (size_t)ab_polyhedron_lanes(nface);
+  size_t feet = 8;  // they begin at a multiple of it
+  int nloop = face_start[nface];
+  for (int f = 0; f < nface; f++) {
+    int n = face_start[f + 1] - face_start[f];
+    if (n < AB_FOOT_CORNERS) continue;
+    feet += sizeof(abFoot) + AB_FOOT_NUMBERS * (size_t)ab_polyhedron_lanes(n) * sizeof(double);
+  }
   return sizeof(abPolyhedron) + (size_t)nvert * sizeof(abVec3) + (size_t)nface * sizeof(abPlane) +
-         sizeof(abSkin) + 4 * (size_t)(nvert + 1) * sizeof(double) +
-         (size_t)(nloop / 2) * (sizeof(int[4]) + sizeof(abLink)) + (size_t)nloop * sizeof(abHalf) +
-         (size_t)(nface + 1 + nloop + nvert + nface) * sizeof(int);
+         sizeof(abSkin) + (4 * (size_t)(nvert + 1) + lanes) * sizeof(double) +
+         (size_t)(nloop / 2) * (sizeof(int[4]) + 3 * sizeof(abLink)) +
+         (size_t)nloop * (sizeof(abHalf) + sizeof(int)) +
+         (size_t)(nface + 1 + nloop + nvert + nface + nvert + 1) * sizeof(int) + feet;
 }
 
 // Points the arrays into the block behind the struct.
@@ -38,13 +50,17 @@ static void point_into(abPolyhedron* p) {
   p->plane = (const abPlane*)(void*)at;
   at += (size_t)p->nface * sizeof(abPlane) + sizeof(abSkin);
   at += 4 * (size_t)ab_polyhedron_places(p) * sizeof(double);
+  at += 3 * (size_t)ab_polyhedron_lanes(p->nvert) * sizeof(double);
+  at += 4 * (size_t)ab_polyhedron_lanes(p->nface) * sizeof(double);
   p->edge = (const int(*)[4])(void*)at;
   at += (size_t)p->nedge * sizeof(int[4]);
   p->face_start = (const int*)(void*)at;
   p->loop = p->face_start + p->nface + 1;
 }
 
-size_t ab_polyhedron_bytes(const abPolyhedron* p) { return bytes_of(p->nvert, p->nface, p->nloop); }
+size_t ab_polyhedron_bytes(const abPolyhedron* p) {
+  return bytes_of(p->nvert, p->nface, p->face_start);
+}
 
 abPolyhedron* ab_polyhedron_copy(const abPolyhedron* p, void* memory) {
   memcpy(memory, p, ab_polyhedron_bytes(p));
@@ -139,6 +155,20 @@ static bool is_brick(const abPolyhedron* p) {
   return true;
 }
 
+static void fill_lanes(abPolyhedron* p) {
+  int n = ab_polyhedron_lanes(p->nvert), m = ab_polyhedron_lanes(p->nface);
+  double* x = (double*)(void*)ab_polyhedron_vert_lanes(p);
+  for (int i = 0; i < n; i++) {
+    abVec3 v = i < p->nvert ? v3_sub(p->vert[i], p->centroid) : v3(NAN, NAN, NAN);
+    x[i] = v.x, x[n + i] = v.y, x[2 * n + i] = v.z;
+  }
+  double* a = (double*)(void*)ab_polyhedron_plane_lanes(p);
+  for (int i = 0; i < m; i++) {
+    abPlane plane = i < p->nface ? p->plane[i] : (abPlane){v3_zero(), DBL_MAX};
+    a[i] = plane.n.x, a[m + i] = plane.n.y, a[2 * m + i] = plane.n.z, a[3 * m + i] = plane.d;
+  }
+}
+
 // What follows from vertices, planes and centroid.
 static void fill_skin(abPolyhedron* p) {
   abSkin* skin = (abSkin*)(void*)ab_polyhedron_skin(p);
@@ -151,6 +181,9 @@ static void fill_skin(abPolyhedron* p) {
   skin->middle = v3_scale(0.5, v3_add(low, high));
   skin->half = v3_scale(0.5, v3_sub(high, low));
   skin->size = v3_norm(skin->half);
+  skin->thin = INFINITY;
+  for (int f = 0; f < p->nface; f++)
+    skin->thin = fmin(skin->thin, 2 * (p->plane[f].d - v3_dot(p->plane[f].n, p->centroid)));
   skin->box = p->nvert == 8 && p->nface == 6 && p->nloop == 24 &&
               !memcmp(p->face_start, BOX_START, sizeof BOX_START) &&
               !memcmp(p->loop, BOX_LOOP, sizeof BOX_LOOP);
@@ -162,11 +195,13 @@ static void fill_skin(abPolyhedron* p) {
     double four[4] = {v.x, v.y, v.z, i < p->nvert ? 1 : NAN};
     memcpy(point + 4 * i, four, sizeof four);
   }
+  fill_lanes(p);
 }
 
 void ab_polyhedron_set_centroid(abPolyhedron* p, abVec3 centroid) {
   p->centroid = centroid;
   fill_skin(p);
+  ab_polyhedron_fill_feet(p);
 }
 
 // The half-edges of a face follow each other around it: where each begins is noted per vertex, then
@@ -191,17 +226,32 @@ static void fill_half(abPolyhedron* p) {
       half[h].next = vert_half[half[h ^ 1].from];
     }
   }
-  abLink* link = (abLink*)(void*)ab_polyhedron_link(p);
+}
+
+// The edges in short, as they are listed and by vertex.
+static void fill_links(abPolyhedron* p) {
+  abLink *link = (abLink*)(void*)ab_polyhedron_link(p), *star = link + p->nedge;
+  int* start = (int*)(void*)ab_polyhedron_star_start(p);
+  // counted two places on, so that filling leaves each start where it belongs
+  for (int v = 0; v <= p->nvert; v++) start[v] = 0;
+  for (int e = 0; e < p->nedge; e++)
+    for (int k = 0; k < 2; k++) {
+      int v = p->edge[e][k];
+      if (v + 2 <= p->nvert) start[v + 2]++;
+    }
+  for (int v = 2; v <= p->nvert; v++) start[v] += start[v - 1];
   for (int e = 0; e < p->nedge; e++) {
     const int* g = p->edge[e];
     link[e] = ab_link(g[0] & 255, g[1] & 255, g[2] & 255, g[3] & 255);
+    star[start[g[0] + 1]++] = link[e];
+    star[start[g[1] + 1]++] = ab_link(g[1] & 255, g[0] & 255, g[3] & 255, g[2] & 255);
   }
 }
 
 abPolyhedron* ab_polyhedron_build(int nvert, const abVec3* vert, int nface, const int* face_start,
                                   const int* loop, abError* error) {
   int nloop = face_start[nface];
-  abPolyhedron* p = ab_alloc(bytes_of(nvert, nface, nloop));
+  abPolyhedron* p = ab_alloc(bytes_of(nvert, nface, face_start));
   abStatus status = AB_ERROR_MEMORY;
   if (p) {
     *p = (abPolyhedron){.nvert = nvert, .nface = nface, .nedge = nloop / 2, .nloop = nloop};
@@ -226,6 +276,8 @@ abPolyhedron* ab_polyhedron_build(int nvert, const abVec3* vert, int nface, cons
   fill_moments(p);
   fill_skin(p);
   fill_half(p);
+  fill_links(p);
+  ab_polyhedron_fill_feet(p);
   return p;
 }
 
@@ -262,6 +314,7 @@ abPolyhedron* ab_polyhedron_moved(const abPolyhedron* poly, abPose pose, abError
   }
   p->centroid = pose_apply(pose, p->centroid);
   fill_skin(p);
+  ab_polyhedron_fill_feet(p);
   return p;
 }
 

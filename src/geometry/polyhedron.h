@@ -31,10 +31,26 @@ static inline int ab_link_right(abLink e) { return (int)(e >> 24); }
 typedef struct abSkin {
   abVec3 middle, half;  // bounding box in the shape's frame
   double size;          // half of its diagonal
+  double thin;          // twice the distance from the centroid to the nearest face
   bool box;             // vertices, faces and edges are those of ab_polyhedron_box; corners may
                         // lie elsewhere
   bool brick;           // likewise, and the faces' normals are the axes exactly
+  int nfoot;            // of its feet
 } abSkin;
+
+// A face of many corners on which a body may stand: each corner has one edge that leads away from
+// it, and all lie in the plane of the face to rounding. Its numbers are in lanes, AB_FOOT_NUMBERS
+// for each corner: u and v of it, the edge that leads away along u, v and w, and likewise the
+// normal of the side that follows. The first corner fills the places that are left over.
+typedef struct abFoot {
+  int face, n;
+  int start, pad;     // of its numbers, see ab_polyhedron_foot_lanes
+  abVec3 o, u, v, w;  // the first corner, from the centroid; axes, w the normal
+  abQuat q;           // that turns x, y, z into u, v, w
+} abFoot;
+
+// Faces of so many corners may be feet.
+enum { AB_FOOT_CORNERS = 8, AB_FOOT_NUMBERS = 8 };
 
 // Vertices closer to a plane than this fraction of the size of the whole lie in it. Files hold
 // coordinates to single precision (STL: 6e-8) or to six digits (OBJ, often: 5e-7), so a flat face
@@ -87,6 +103,39 @@ static inline const abLink* ab_polyhedron_link(const abPolyhedron* p) {
 static inline int ab_polyhedron_places(const abPolyhedron* p) { return (p->nvert + 1) & ~1; }
 static inline const double* ab_polyhedron_points(const abPolyhedron* p) {
   return (const double*)(const void*)(ab_polyhedron_skin(p) + 1);
+}
+
+// Numbers in lanes, for loops that work on several at once: the coordinates of the vertices from
+// the centroid, all x, then all y, all z; and of the planes all x, y, z of the normals and all
+// offsets. There are so many places of each, the last not numbers, or planes out of everyone's
+// reach.
+static inline int ab_polyhedron_lanes(int n) { return (n + 3) & ~3; }
+static inline const double* ab_polyhedron_vert_lanes(const abPolyhedron* p) {
+  return ab_polyhedron_points(p) + 4 * ab_polyhedron_places(p);
+}
+static inline const double* ab_polyhedron_plane_lanes(const abPolyhedron* p) {
+  return ab_polyhedron_vert_lanes(p) + 3 * ab_polyhedron_lanes(p->nvert);
+}
+
+// The edges at vertex v, run through away from it: from star[start[v]] to star[start[v + 1] - 1].
+static inline const abLink* ab_polyhedron_star(const abPolyhedron* p) {
+  return ab_polyhedron_link(p) + p->nedge;
+}
+static inline const int* ab_polyhedron_star_start(const abPolyhedron* p) {
+  return (const int*)(const void*)(ab_polyhedron_star(p) + 2 * p->nedge);
+}
+
+// The face across the edge that follows each corner of the loops.
+static inline const int* ab_polyhedron_across(const abPolyhedron* p) {
+  return ab_polyhedron_star_start(p) + p->nvert + 1;
+}
+// The feet, nfoot of the skin, and their numbers.
+static inline const abFoot* ab_polyhedron_feet(const abPolyhedron* p) {
+  size_t offset = (size_t)((const char*)(ab_polyhedron_across(p) + p->nloop) - (const char*)p);
+  return (const abFoot*)(const void*)((const char*)p + ((offset + 7) & ~(size_t)7));
+}
+static inline const double* ab_polyhedron_foot_lanes(const abPolyhedron* p) {
+  return (const double*)(const void*)(ab_polyhedron_feet(p) + ab_polyhedron_skin(p)->nfoot);
 }
 
 // Face 2 k + 1 (or 2 k) of this list is the one of a brick that looks along axis k (against it).

@@ -2,6 +2,10 @@
 // d, the farthest point maximises d . x on sum (x_i / a_i)^2 = 1: x_i = a_i^2 d_i / |a d|.
 #include "geometry/support.h"
 
+#include <string.h>
+
+#include "base/wide.h"
+#include "geometry/polyhedron.h"
 #include "math/rotation.h"
 
 static double signed_like(double size, double d) { return d < 0 ? -size : size; }
@@ -108,13 +112,40 @@ static double half_extent(const abShape* s, abVec3 e) {
   }
 }
 
-static void aabb_poly(const abPolyhedron* p, const abMat3* R, abVec3* low, abVec3* high) {
-  *low = *high = m3_apply(R, p->vert[0]);
-  for (int i = 1; i < p->nvert; i++) {
-    abVec3 x = m3_apply(R, p->vert[i]);
-    *low = v3(fmin(low->x, x.x), fmin(low->y, x.y), fmin(low->z, x.z));
-    *high = v3(fmax(high->x, x.x), fmax(high->y, x.y), fmax(high->z, x.z));
+typedef double Four __attribute__((vector_size(32)));
+typedef int64_t FourMask __attribute__((vector_size(32)));
+#define PICK(m, a, b) ((Four)(((m) & (FourMask)(a)) | (~(m) & (FourMask)(b))))
+
+// How far the vertices, seen from the centroid, reach along three directions. Places that are left
+// over hold no numbers, which lose every comparison.
+AB_WIDE static void find_ranges(const abPolyhedron* p, const abMat3* R, double least[3],
+                                double most[3]) {
+  int n = ab_polyhedron_lanes(p->nvert);
+  const double *x = ab_polyhedron_vert_lanes(p), *y = x + n, *z = y + n;
+  for (int k = 0; k < 3; k++) {
+    double a = R->m[k][0], b = R->m[k][1], c = R->m[k][2];
+    Four low = {INFINITY, INFINITY, INFINITY, INFINITY}, high = -low;
+    for (int i = 0; i < n; i += 4) {
+      Four u, v, w;
+      memcpy(&u, x + i, sizeof u), memcpy(&v, y + i, sizeof v), memcpy(&w, z + i, sizeof w);
+      Four s = a * u + b * v + c * w;
+      low = PICK(s < low, s, low);
+      high = PICK(s > high, s, high);
+    }
+    least[k] = low[0], most[k] = high[0];
+    for (int i = 1; i < 4; i++) {
+      least[k] = low[i] < least[k] ? low[i] : least[k];
+      most[k] = high[i] > most[k] ? high[i] : most[k];
+    }
   }
+}
+
+static void aabb_poly(const abPolyhedron* p, const abMat3* R, abVec3* low, abVec3* high) {
+  double least[3], most[3];
+  find_ranges(p, R, least, most);
+  abVec3 c = m3_apply(R, p->centroid);
+  *low = v3_add(c, v3(least[0], least[1], least[2]));
+  *high = v3_add(c, v3(most[0], most[1], most[2]));
 }
 
 void ab_shape_aabb(const abShape* s, const abPose* pose, abVec3* low, abVec3* high) {

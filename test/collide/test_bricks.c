@@ -3,6 +3,7 @@
 
 #include "collide/bricks.h"
 #include "collide/gjk.h"
+#include "collide/same_patch.h"
 #include "geometry/polyhedron.h"
 #include "math/rotation.h"
 #include "support/check.h"
@@ -80,31 +81,6 @@ static Two meet(Random* r, int way, double scale) {
   return t;
 }
 
-// blur: what rounding of the coordinates makes of the overlap.
-static void check_same(const abPatch* a, const abPatch* b, double blur, double noise) {
-  double d = 0;
-  for (int i = 0; i < b->nvert; i++) d = fmax(d, v2_norm(b->polygon[i]));
-  assert_int_equal(a->kind, b->kind);
-  check_near(a->volume, b->volume, blur * b->volume);
-  check_vec_near(a->center, b->center, blur * d + 8 * noise);
-  // where sides cross at a millionth of a radian is known to a million times the noise
-  check_vec_near(a->normal, b->normal, blur + 1e-9);
-  check_vec_near(a->t1, b->t1, 8 * blur + 1e-8);
-  check_near(a->area, b->area, blur * d * d);
-  double d4 = d * d * d * d;
-  check_near(a->mxx, b->mxx, 4 * blur * d4);
-  check_near(a->mxy, b->mxy, 4 * blur * d4);
-  check_near(a->myy, b->myy, 4 * blur * d4);
-  // to the general way, faces that lean by less than a millionth are upright: where a chord ends in
-  // one, it is wrong by that times the slope of the others
-  check_near(a->depth, b->depth, (blur + 1e-7) * b->depth);
-  // slopes of a thickness over a narrow patch are uncertain
-  if (b->area < 1e-2 * d * d) return;
-  check_near(a->h0, b->h0, 1e3 * blur * b->depth);
-  check_near(a->hx * d, b->hx * d, 1e3 * blur * b->depth);
-  check_near(a->hy * d, b->hy * d, 1e3 * blur * b->depth);
-}
-
 // The patch with body A nearer by the margin, along the normal of the overlap here.
 // Returns by how much rounding may change it, relatively.
 static double general_patch(const Two* t, double margin, abOverlap* o, abVec2* polygon,
@@ -142,7 +118,7 @@ static bool compare(const Two* t, double margin) {
   }
   if (!ab_bricks_patch(&work, margin, &hint, polygon[0], &fast)) return false;
   double blur = general_patch(t, margin, &o, polygon[1], &slow);
-  check_same(&fast, &slow, blur, o.noise);
+  check_same_patch(&fast, &slow, blur, o.noise);
   return true;
 }
 

@@ -9,6 +9,45 @@
 #include "support/check.h"
 #include "support/random.h"
 
+// The copies for loops over lanes hold the same numbers.
+static void check_lanes(const abPolyhedron* p) {
+  int n = ab_polyhedron_lanes(p->nvert), m = ab_polyhedron_lanes(p->nface);
+  const double *x = ab_polyhedron_vert_lanes(p), *a = ab_polyhedron_plane_lanes(p);
+  for (int i = 0; i < n; i++) {
+    abVec3 v = v3(x[i], x[n + i], x[2 * n + i]);
+    if (i < p->nvert)
+      check_vec_near(v, v3_sub(p->vert[i], p->centroid), 0);
+    else
+      assert_true(isnan(v.x) && isnan(v.y) && isnan(v.z));
+  }
+  for (int i = 0; i < m; i++) {
+    abVec3 normal = i < p->nface ? p->plane[i].n : v3_zero();
+    check_vec_near(v3(a[i], a[m + i], a[2 * m + i]), normal, 0);
+    if (i < p->nface)
+      check_near(a[3 * m + i], p->plane[i].d, 0);
+    else
+      assert_true(a[3 * m + i] > 1e300);
+  }
+}
+
+// Each edge is in the stars of its two vertices, away from each.
+static void check_stars(const abPolyhedron* p) {
+  if (p->nvert > 256 || p->nface > 256) return;
+  const abLink *link = ab_polyhedron_link(p), *star = ab_polyhedron_star(p);
+  const int* start = ab_polyhedron_star_start(p);
+  assert_int_equal(start[0], 0);
+  assert_int_equal(start[p->nvert], 2 * p->nedge);
+  for (int v = 0; v < p->nvert; v++)
+    for (int k = start[v]; k < start[v + 1]; k++) {
+      abLink e = star[k],
+             back = ab_link(ab_link_to(e), ab_link_from(e), ab_link_right(e), ab_link_left(e));
+      int found = 0;
+      assert_int_equal(ab_link_from(e), v);
+      for (int i = 0; i < p->nedge; i++) found += link[i] == (v < ab_link_to(e) ? e : back);
+      assert_int_equal(found, 1);
+    }
+}
+
 // What every polyhedron must satisfy, whatever it was made from.
 static void check_consistent(const abPolyhedron* p, double flat) {
   assert_int_equal(p->nvert - p->nedge + p->nface, 2);
@@ -47,6 +86,12 @@ static void check_consistent(const abPolyhedron* p, double flat) {
   double radius = 0;
   for (int i = 0; i < p->nvert; i++) radius = fmax(radius, v3_norm(p->vert[i]));
   check_near(p->radius, radius, 0);
+  double nearest = INFINITY;
+  for (int f = 0; f < p->nface; f++)
+    nearest = fmin(nearest, p->plane[f].d - v3_dot(p->plane[f].n, p->centroid));
+  check_near(ab_polyhedron_skin(p)->thin, 2 * nearest, 0);
+  check_lanes(p);
+  check_stars(p);
 }
 
 static void check_equal(const abPolyhedron* a, const abPolyhedron* b) {
