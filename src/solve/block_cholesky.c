@@ -1,10 +1,13 @@
 // Block-sparse Cholesky: order, pattern, factors.
 //
-// Order: minimum degree on the graph of blocks, by explicit elimination. Eliminating a block joins
-// all its neighbours to a clique; the neighbours are the rows of its column of L. The adjacency is
-// a square of bits where the graph is small enough for it, which makes the union of two neighbour
-// sets a few words long. The degree counts scalar rows, so that blocks of different size are
-// weighed rightly.
+// Order: by explicit elimination on the graph of blocks. Eliminating a block joins all its
+// neighbours to a clique; the neighbours are the rows of its column of L. The adjacency is a square
+// of bits where the graph is small enough for it, which makes the union of two neighbour sets a few
+// words long. Next comes the block that makes the fewest new pairs of neighbours per neighbour, at
+// equality that of the smallest degree, in scalar rows: on the graphs of piles factors cost up to
+// a third less than with the smallest degree alone, on regular grids the same. The number of new
+// pairs is brought up to date for the neighbours of what is eliminated only; it can have fallen for
+// others, which then come later.
 //
 // Factors: left-looking. Column j gathers A_ij - sum_k L_ik L_jk^T over the columns k < j with a
 // block in row j, then its diagonal block is factorised densely and the rest divided by it. A pivot
@@ -37,11 +40,39 @@ static int members(const Graph* g, int i, int* list) {
   return n;
 }
 
-static double degree(const Graph* g, int i, const int* size, int* list) {
+// Twice the number of pairs among the n neighbours (list) of block i that are not neighbours yet.
+AB_WIDE static int missing(const Graph* g, int i, const int* list, int n) {
+  const uint64_t* own = bits_of(g, i);
+  int low = n > 0 ? list[0] >> 6 : 0, high = n > 0 ? list[n - 1] >> 6 : -1, sum = -n;
+  for (int k = 0; k < n; k++) {
+    const uint64_t* other = bits_of(g, list[k]);
+    for (int w = low; w <= high; w++) sum += __builtin_popcountll(own[w] & ~other[w]);
+  }
+  return sum;
+}
+
+// What the choice goes by, the smaller the better; degree < 0: eliminated.
+typedef struct Rank {
+  double degree, growth;
+} Rank;
+
+static Rank rank_of(const Graph* g, int i, const int* size, int* list) {
+  Rank r = {0, 0};
   int n = members(g, i, list);
-  double d = 0;
-  for (int k = 0; k < n; k++) d += size[list[k]];
-  return d;
+  for (int k = 0; k < n; k++) r.degree += size[list[k]];
+  if (n > 0) r.growth = (double)missing(g, i, list, n) / n;
+  return r;
+}
+
+static int best_of(int n, const Rank* rank) {
+  int best = -1;
+  for (int i = 0; i < n; i++) {
+    if (rank[i].degree < 0) continue;
+    if (best < 0 || rank[i].growth < rank[best].growth ||
+        (rank[i].growth == rank[best].growth && rank[i].degree < rank[best].degree))
+      best = i;
+  }
+  return best;
 }
 
 // Eliminates block i: its neighbours (list, m of them) become a clique without i.
@@ -73,19 +104,16 @@ static bool grow(Elimination* e, int more, abArena* arena) {
 static abStatus run_elimination(Graph* g, const int* size, double max_flops, Elimination* e,
                                 abArena* scratch) {
   int n = g->n;
-  double* deg = AB_TAKE(scratch, double, n);
+  Rank* rank = AB_TAKE(scratch, Rank, n);
   int* list = AB_TAKE(scratch, int, n);
   int* sub = AB_TAKE(scratch, int, n);
-  if (!deg || !list || !sub) return AB_ERROR_MEMORY;
-  for (int i = 0; i < n; i++) deg[i] = degree(g, i, size, list);
+  if (!rank || !list || !sub) return AB_ERROR_MEMORY;
+  for (int i = 0; i < n; i++) rank[i] = rank_of(g, i, size, list);
   e->row = AB_TAKE(scratch, int, 0);
   for (int k = 0; k < n; k++) {
-    int best = -1;
-    for (int i = 0; i < n; i++)
-      if (deg[i] >= 0 && (best < 0 || deg[i] < deg[best])) best = i;
-    int m = members(g, best, list);
-    double s = size[best];
-    e->flops += s * s * s / 3 + s * s * deg[best] + s * deg[best] * (deg[best] + 1);
+    int best = best_of(n, rank), m = members(g, best, list);
+    double s = size[best], d = rank[best].degree;
+    e->flops += s * s * s / 3 + s * s * d + s * d * (d + 1);
     if (e->flops > max_flops) return AB_ERROR_UNSUPPORTED;
     if (!grow(e, m + 1, scratch)) return AB_ERROR_MEMORY;
     e->order[k] = best;
@@ -94,8 +122,8 @@ static abStatus run_elimination(Graph* g, const int* size, double max_flops, Eli
     memcpy(e->row + e->nrow, list, sizeof(int) * (size_t)m);
     e->nrow += m;
     eliminate(g, best, list, m);
-    deg[best] = -1;
-    for (int i = 0; i < m; i++) deg[list[i]] = degree(g, list[i], size, sub);
+    rank[best].degree = -1;
+    for (int i = 0; i < m; i++) rank[list[i]] = rank_of(g, list[i], size, sub);
   }
   e->start[n] = e->nrow;
   return AB_OK;
@@ -206,24 +234,50 @@ static void subtract_product(int ni, int nj, int nk, const double* restrict A,
 typedef double Four __attribute__((vector_size(32), aligned(8)));
 typedef double Two __attribute__((vector_size(16), aligned(8)));
 
+// A row of six entries is a register of four and half of one that it shares with the next row.
+#define ALL(x) ((Four){(x), (x), (x), (x)})
+#define JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3)    // two halves
+#define HALVES(a, b) __builtin_shufflevector(a, b, 0, 1, 6, 7)  // the first of a, the second of b
+
+typedef struct Rows {
+  Four first, second, ends;
+} Rows;
+
+static inline Rows load_rows(const double* x) {
+  return (Rows){*(const Four*)x, *(const Four*)(x + 6),
+                JOIN(*(const Two*)(x + 4), *(const Two*)(x + 10))};
+}
+
+// `next`: where the second row is from the first.
+static inline void store_rows(Rows r, int next, double* x) {
+  *(Four*)x = r.first;
+  *(Four*)(x + next) = r.second;
+  *(Two*)(x + 4) = __builtin_shufflevector(r.ends, r.ends, 0, 1);
+  *(Two*)(x + next + 4) = __builtin_shufflevector(r.ends, r.ends, 2, 3);
+}
+
 // The same for m stacked 6 x 6 blocks A at once, each taken off a block of its own: C[b] begins at
-// value[to[b]]. A row of six entries is a register of four and one of two.
+// value[to[b]].
 AB_WIDE static void subtract_products6(int m, const double* restrict A, const double* restrict B,
                                        double* restrict value, const int* to) {
-  Four four[6];
-  Two two[6];
+  Four four[6], ends[6];
   for (int k = 0; k < 6; k++) {
     four[k] = (Four){B[k], B[6 + k], B[12 + k], B[18 + k]};
-    two[k] = (Two){B[24 + k], B[30 + k]};
+    ends[k] = (Four){B[24 + k], B[30 + k], B[24 + k], B[30 + k]};
   }
   for (int b = 0; b < m; b++)
-    for (int i = 0; i < 6; i++, A += 6) {
-      double* row = value + to[b] + 6 * i;
-      Four c = *(Four*)row;
-      Two d = *(Two*)(row + 4);
-      for (int k = 0; k < 6; k++) c -= A[k] * four[k], d -= A[k] * two[k];
-      *(Four*)row = c;
-      *(Two*)(row + 4) = d;
+    for (int i = 0; i < 36; i += 12, A += 12) {
+      Rows c = load_rows(value + to[b] + i);
+      for (int k = 0; k < 6; k += 2) {
+        Four both = JOIN(*(const Two*)(A + k), *(const Two*)(A + 6 + k));
+        c.first -= ALL(A[k]) * four[k];
+        c.second -= ALL(A[6 + k]) * four[k];
+        c.ends -= __builtin_shufflevector(both, both, 0, 0, 2, 2) * ends[k];
+        c.first -= ALL(A[k + 1]) * four[k + 1];
+        c.second -= ALL(A[7 + k]) * four[k + 1];
+        c.ends -= __builtin_shufflevector(both, both, 1, 1, 3, 3) * ends[k + 1];
+      }
+      store_rows(c, 6, value + to[b] + i);
     }
 }
 
@@ -272,16 +326,21 @@ static void invert_transposed6(const double* L, double P[36]) {
 
 // X <- X P for m rows of six.
 AB_WIDE static void multiply_rows6(int m, const double P[36], double* X) {
-  Four four[6];
-  Two two[6];
-  for (int k = 0; k < 6; k++)
-    four[k] = *(const Four*)(P + 6 * k), two[k] = *(const Two*)(P + 6 * k + 4);
-  for (int i = 0; i < m; i++, X += 6) {
-    Four c = X[0] * four[0];
-    Two d = X[0] * two[0];
-    for (int k = 1; k < 6; k++) c += X[k] * four[k], d += X[k] * two[k];
-    *(Four*)X = c;
-    *(Two*)(X + 4) = d;
+  Four four[6], ends[6];
+  for (int k = 0; k < 6; k++) {
+    four[k] = *(const Four*)(P + 6 * k);
+    ends[k] = JOIN(*(const Two*)(P + 6 * k + 4), *(const Two*)(P + 6 * k + 4));
+  }
+  for (int i = 0; i < m; i += 2, X += 12) {
+    int next = i + 1 < m ? 6 : 0;  // an odd last row: twice the same
+    Rows c = {0};
+    for (int k = 0; k < 6; k++) {
+      Four p = ALL(X[k]), q = ALL(X[next + k]);
+      c.first += p * four[k];
+      c.second += q * four[k];
+      c.ends += HALVES(p, q) * ends[k];
+    }
+    store_rows(c, next, X);
   }
 }
 

@@ -26,11 +26,11 @@ typedef struct abBlockSymbolic {
   double flops;  // of one numeric factorisation
 } abBlockSymbolic;
 
-// Orders by minimum degree (ties: the smaller index, so the result depends on the graph only) and
-// finds the pattern of L. `edge` may repeat; both ends differ. What the result points to is taken
-// from `keep`, work space from `scratch` (given back; both may be the same arena). Stops and
-// returns AB_ERROR_UNSUPPORTED when the factorisation would cost more than max_flops,
-// AB_ERROR_MEMORY when an arena is full.
+// Orders so that few blocks are filled in (ties: the smaller index, so the result depends on the
+// graph only) and finds the pattern of L. `edge` may repeat; both ends differ. What the result
+// points to is taken from `keep`, work space from `scratch` (given back; both may be the same
+// arena). Stops and returns AB_ERROR_UNSUPPORTED when the factorisation would cost more than
+// max_flops, AB_ERROR_MEMORY when an arena is full.
 abStatus ab_block_symbolic(int n, const int* size, int nedge, const int (*edge)[2],
                            double max_flops, abArena* keep, abArena* scratch,
                            abBlockSymbolic* symbolic);

@@ -113,6 +113,57 @@ static void chain_has_no_fill(void** state) {
   ab_arena_release(&arena, mark);
 }
 
+enum { POINTS = 500 };
+
+// What the factors cost with blocks of six eliminated by smallest degree.
+static double cost_by_smallest_degree(int nedge, const int (*edge)[2]) {
+  static bool joined[POINTS][POINTS], gone[POINTS];
+  memset(joined, 0, sizeof joined);
+  memset(gone, 0, sizeof gone);
+  for (int i = 0; i < nedge; i++)
+    joined[edge[i][0]][edge[i][1]] = joined[edge[i][1]][edge[i][0]] = true;
+  double flops = 0;
+  for (int step = 0; step < POINTS; step++) {
+    int best = -1, list[POINTS], least = POINTS;
+    for (int i = 0; i < POINTS; i++) {
+      int degree = 0;
+      for (int j = 0; j < POINTS; j++) degree += joined[i][j] && !gone[j];
+      if (!gone[i] && degree < least) best = i, least = degree;
+    }
+    int n = 0;
+    for (int j = 0; j < POINTS; j++)
+      if (joined[best][j] && !gone[j]) list[n++] = j;
+    for (int a = 0; a < n; a++)
+      for (int b = 0; b < n; b++) joined[list[a]][list[b]] = a != b;
+    gone[best] = true;
+    flops += 72 + 36.0 * 6 * n + 6.0 * 6 * n * (6 * n + 1);
+  }
+  return flops;
+}
+
+// Points in a cube, each joined to those near it: as in a pile.
+static void pile_costs_less_than_by_smallest_degree(void** state) {
+  (void)state;
+  Random r = {11};
+  double x[POINTS][3];
+  static int edge[20 * POINTS][2];
+  int size[POINTS], nedge = 0;
+  for (int i = 0; i < POINTS; i++) {
+    size[i] = 6;
+    for (int k = 0; k < 3; k++) x[i][k] = random_uniform(&r, 0, 1);
+    for (int j = 0; j < i; j++)
+      if (hypot(hypot(x[i][0] - x[j][0], x[i][1] - x[j][1]), x[i][2] - x[j][2]) < 0.14)
+        edge[nedge][0] = i, edge[nedge++][1] = j;
+  }
+  abArenaMark mark = ab_arena_mark(&arena);
+  abBlockSymbolic s;
+  assert_int_equal(
+      ab_block_symbolic(POINTS, size, nedge, (const int(*)[2])edge, INFINITY, &arena, &arena, &s),
+      AB_OK);
+  check_below(s.flops, 0.9 * cost_by_smallest_degree(nedge, (const int(*)[2])edge));
+  ab_arena_release(&arena, mark);
+}
+
 static void too_costly_factorisation_is_refused(void** state) {
   (void)state;
   Random r = {3};
@@ -150,6 +201,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sparse_solution_is_the_dense_one),
       cmocka_unit_test(chain_has_no_fill),
+      cmocka_unit_test(pile_costs_less_than_by_smallest_degree),
       cmocka_unit_test(too_costly_factorisation_is_refused),
       cmocka_unit_test(singular_pivot_is_replaced_and_counted),
   };
