@@ -21,7 +21,8 @@
 //
 // 1 The sum over points stands for an integral over the area. That of the pressure is exact, with a
 //   share of it on the border; friction is a sum over the points of a rule (quadrature.c), with
-//   closed forms where the whole patch sticks, as at rest it does: patch_law.c.
+//   closed forms where the whole patch sticks, as at rest it does, and where it turns about a pole
+//   in or near it: patch_law.c.
 // 2 Target v*_q = min( k (h_q - delta), (h_q - delta) / dt ): depth beyond the slop delta is taken
 //   back at the rate k = recovery / dt, but not by more than a step of free fall; a patch less deep
 //   may close until it has the slop's depth. delta = slop g dt^2, so that a patch at rest stays
@@ -106,38 +107,6 @@ typedef struct Remembering {
   abContactSolution* solution;
 } Remembering;
 
-static abStatus join_islands(abPatchSystem* system, abIslands* islands) {
-  const abContactProblem* problem = system->problem;
-  int nmover = problem->response->nmover;
-  int(*mover)[2] = ab_arena_take(problem->scratch, sizeof(int[2]) * (size_t)system->ncontact);
-  if (!mover) return AB_ERROR_MEMORY;
-  for (int i = 0; i < system->ncontact; i++)
-    for (int k = 0; k < 2; k++) mover[i][k] = system->contact[i]->side[k].block;
-  abStatus status =
-      ab_islands(nmover, system->ncontact, (const int(*)[2])mover, problem->scratch, islands);
-  return status;
-}
-
-static abStatus number_blocks(abPatchSystem* system, const abIslands* islands,
-                              abPatchIsland* island) {
-  const abContactProblem* problem = system->problem;
-  int* block = AB_TAKE(problem->scratch, int, problem->response->nmover);
-  if (!block) return AB_ERROR_MEMORY;
-  for (int i = 0; i < islands->n; i++)
-    for (int b = 0; b < island[i].nblock; b++) block[island[i].mover[b]] = b;
-  for (int i = 0; i < islands->n; i++)
-    for (int k = 0; k < island[i].ncontact; k++) {
-      abPatchContact* c = system->contact[islands->pair[islands->pair_start[i] + k]];
-      island[i].contact[k] = c;
-      for (int s = 0; s < 2; s++)
-        if (c->side[s].block >= 0) {
-          c->side[s].n = problem->response->mover[c->side[s].block].ndof;
-          c->side[s].block = block[c->side[s].block];
-        }
-    }
-  return AB_OK;
-}
-
 // Two ways to solve an island. Newton's method gets to the end, and where nothing much happens it
 // is there in a few iterations, at rest in none. Where bodies strike, every patch that slips or
 // opens shortens its steps for all the others; in a large island sweeps then do better, which
@@ -161,8 +130,9 @@ static bool is_large(const abPatchIsland* island) { return island->ncontact > AB
 
 static abStatus solve_one(abPatchIsland* island) {
   bool large = is_large(island);
-  int wait = wait_for_newton(island);
   island->departure = ab_patch_departure(island);
+  int wait = wait_for_newton(island);
+  island->loads_follow = island->state_is_now = false;
   island->newton_wait = wait > 0 ? wait - 1 : 0;
   if (!large || (wait == 0 && island->departure <= AB_PATCH_CALM)) {
     abStatus status = ab_patch_newton(island);
@@ -201,7 +171,7 @@ static void remember_chunk(void* context, int chunk, int worker) {
 static abStatus solve_and_remember(const Job* job, abPatchIsland* island, abArena* scratch) {
   island->scratch = scratch;
   abArenaMark mark = ab_arena_mark(scratch);
-  ab_patch_velocities(island);
+  ab_patch_momenta(island);
   island->residual = INFINITY;
   abStatus status = solve_without_gain(island);
   Remembering remembering = {island, job->solution};
@@ -237,7 +207,6 @@ static void solve_islands(Job* job, int n) {
 static abStatus solve_all(const abContactProblem* problem, abContactSolution* solution) {
   abArena* arena = problem->scratch;
   abPatchSystem system;
-  abIslands islands;
   for (int i = 0; i < problem->npair; i++) {
     solution->pair[i].pressure = AB_TAKE(arena, double, problem->pair[i].patch.nvert);
     if (!solution->pair[i].pressure) return AB_ERROR_MEMORY;
@@ -245,19 +214,18 @@ static abStatus solve_all(const abContactProblem* problem, abContactSolution* so
            sizeof(double) * (size_t)problem->pair[i].patch.nvert);
   }
   abArenaMark mark = ab_arena_mark(arena);
-  if (ab_patch_setup(problem, &system) != AB_OK || join_islands(&system, &islands) != AB_OK)
-    return AB_ERROR_MEMORY;
-  Job job = {.island = AB_TAKE(arena, abPatchIsland, islands.n),
-             .status = AB_TAKE(arena, abStatus, islands.n),
+  if (ab_patch_setup(problem, &system) != AB_OK) return AB_ERROR_MEMORY;
+  int n = system.islands.n;
+  Job job = {.island = AB_TAKE(arena, abPatchIsland, n),
+             .status = AB_TAKE(arena, abStatus, n),
              .problem = problem,
              .solution = solution};
   if (!job.island || !job.status) return AB_ERROR_MEMORY;
-  for (int i = 0; i < islands.n; i++)
-    if (ab_patch_island(&system, &islands, i, &job.island[i]) != AB_OK) return AB_ERROR_MEMORY;
-  if (number_blocks(&system, &islands, job.island) != AB_OK) return AB_ERROR_MEMORY;
-  ab_patch_cache_share(problem, islands.n, job.island);
-  solve_islands(&job, islands.n);
-  for (int i = 0; i < islands.n; i++) {
+  for (int i = 0; i < n; i++)
+    if (ab_patch_island(&system, i, &job.island[i]) != AB_OK) return AB_ERROR_MEMORY;
+  ab_patch_cache_share(problem, n, job.island);
+  solve_islands(&job, n);
+  for (int i = 0; i < n; i++) {
     if (job.status[i] != AB_OK) return job.status[i];
     solution->iterations += job.island[i].iterations;
     solution->nregularised += job.island[i].nregularised;

@@ -74,10 +74,11 @@ typedef struct abPatchLaw {
   double *x, *y, *w;
   bool filled;
   const abVec2* polygon;
-  double* fine;  // room for the finer rule (x, y, w), NULL if there is none for this patch
-  bool use_fine, fine_filled, was_fine;  // now; computed; in the step before
-  bool fine_refused;                     // it is none for this profile
-  double fine_scale;  // makes the finer rule's integral of the profile that of the other
+  double* fine;  // room for abPatchPieces (patch_points.h): friction about a pole is integrated;
+                 // NULL if it is not for this patch
+  bool use_fine, was_fine;  // now; in the step before
+  bool fine_refused;        // not for this profile
+  double fine_scale;        // makes the integral of the profile that of the sum over points
   abPolygonMoments moments;
   // normal: pressure = max(0, min over i of (target[i] - normal velocity) * weight), target[i] =
   // affine in (1, x, y)
@@ -115,29 +116,30 @@ typedef struct abPatchNear {
 } abPatchNear;
 
 typedef struct abPatchContact {
-  int pair;
-  int place;  // where it is kept, see patch_cache.c; 0: nowhere
+  // first and side by side what the algebra of an island goes through again and again
   abPatchSide side[2];
-  abVec3 axis[3];  // t1, t2, normal
+  abVec3 axis[3];     // t1, t2, normal
+  double V[6];        // relative twist
+  double impulse[6];  // such that velocities = free velocities + response to the impulses, always
+  double answer[6];   // the law's impulse at V
+  double state[6];    // the twist at which the law gave the impulse, at first that of the last step
+  int pair;
+  int place;        // where it is kept, see patch_cache.c; 0: nowhere
+  int newton_wait;  // see solve_one in patch.c
+  int age;          // steps since the pair came near, up to AB_PATCH_NEW
+  bool slipping;
+  bool kept;  // from the last step, followed
+  abPatchNear near;
+  double slide[3];  // its tangential part with the bristle of then
   abPatchLaw law;
   double mu_static, mu_kinetic;
   double push, drag;   // effective mass along the normal and across it, per area
   bool rebounds;       // the targets are raised by restitution;
   double plain[2][3];  // without it they would be these
   double* part_room;   // for ab_patch_part_area
-  bool slipping;
-  bool kept;  // from the last step, followed
-  abPatchNear near;
-  int newton_wait;    // see solve_one in patch.c
-  int age;            // steps since the pair came near, up to AB_PATCH_NEW
-  double state[6];    // the twist at which the law gave the impulse, at first that of the last step
-  double slide[3];    // its tangential part with the bristle of then
-  double V[6];        // relative twist
-  double impulse[6];  // such that velocities = free velocities + response to the impulses, always
-  double answer[6];   // the law's impulse at V
-  double step[6];     // change of V by a Newton step
-  double G[12];       // minus the law's derivative: packed normal and tangential 3 x 3 blocks
-  bool linear;        // the law is, about V: ab_patch_evaluate
+  double step[6];      // change of V by a Newton step
+  double G[12];        // minus the law's derivative: packed normal and tangential 3 x 3 blocks
+  bool linear;         // the law is, about V: ab_patch_evaluate
 } abPatchContact;
 
 // What is remembered of a pair, in the axes of its patch.
@@ -165,7 +167,10 @@ typedef struct abPatchSystem {
   double h, gravity;
   const double* param;
   int ncontact;
-  abPatchContact** contact;  // in the order of the pairs
+  int* pair;                 // per contact, ascending
+  abPatchContact** contact;  // likewise
+  abIslands islands;         // of contacts
+  int* block;                // per mover: of its island's system
   const double** jacobian;   // per body, of joint trees only
 } abPatchSystem;
 
@@ -184,6 +189,9 @@ typedef struct abPatchIsland {
   struct abPool* pool;  // threads for loops over its contacts, or NULL
   abArena* cache;       // of large islands, else NULL
   double departure;     // ab_patch_departure at the beginning
+  // what is left to do for each contact when it is remembered
+  bool state_is_now;  // the law gave the impulses at V
+  bool loads_follow;  // ab_patch_follow_load
   // result
   int newton_wait;
   int iterations, nregularised;
@@ -198,8 +206,8 @@ bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double impulse[6], do
 void ab_patch_profile_ready(abPatchLaw* law);  // after profile[][] was set
 void ab_patch_set_load(abPatchLaw* law, double load);
 void ab_patch_pressure_fields(const abPatchLaw* law, const double V[6], double field[2][3]);
-// Chooses the finer rule for friction where the patch turns; never goes back within a step, so that
-// the energy a pass minimises is one function.
+// Chooses to integrate friction about its pole where the patch turns; never goes back within a
+// step, so that the energy a pass minimises is one function.
 void ab_patch_choose_rule(abPatchLaw* law, const double V[6]);
 double ab_patch_pressure(const abPatchLaw* law, const double V[6], double x, double y);
 void ab_patch_apply_G(const double G[12], const double x[6], double y[6]);  // y = G x
@@ -218,8 +226,7 @@ void ab_patch_set_area(const abPair* pair, abPatchLaw* law, double* store);
 void ab_patch_part_area(abPatchLaw* law, double* room);
 // --- patch_setup.c
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
-abStatus ab_patch_island(abPatchSystem* system, const abIslands* islands, int index,
-                         abPatchIsland* island);
+abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island);
 // Halves what restitution adds to the targets of every rebounding contact.
 void ab_patch_lower_rebound(abPatchIsland* island);
 // What the island's contacts add to the energy in the step, relative to their part of it.
@@ -234,11 +241,14 @@ void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, cons
 double ab_patch_mass(const abPatchIsland* island, int block);
 void ab_patch_solve_inertia(const abPatchIsland* island, double* g);    // g <- M^-1 g
 double ab_patch_kinetic(const abPatchIsland* island, const double* d);  // d^T M d
-void ab_patch_velocities(abPatchIsland* island);  // v = v_free + M^-1 sum J^T impulse, and every V
+void ab_patch_momenta(abPatchIsland* island);     // v = v_free + M^-1 sum J^T impulse
+void ab_patch_velocities(abPatchIsland* island);  // the same, and every V
 double ab_patch_residual(abPatchIsland* island);  // from V, impulse, answer; leaves the gradient
+// The same after asking the law; `moved`: V is made from v first.
+double ab_patch_look(abPatchIsland* island, bool moved);
 // The normal impulse becomes the bound of friction, blended with the one before.
 void ab_patch_update_load(abPatchContact* c, const double impulse[6], double blend);
-void ab_patch_update_loads(abPatchIsland* island);  // the same for the next step
+void ab_patch_follow_load(abPatchContact* c);  // the same for the next step
 // How far the law's derivative along the slip is trusted when the impulse carried is f.
 double ab_patch_trust(const abPatchContact* c, const double f[6]);
 // --- patch_newton.c
@@ -246,7 +256,7 @@ double ab_patch_trust(const abPatchContact* c, const double f[6]);
 abStatus ab_patch_newton(abPatchIsland* island);
 // --- patch_cache.c
 // Contacts with at most this many corners are kept from step to step.
-enum { AB_PATCH_CORNERS = 8, AB_PATCH_STORE = 3 * (36 + 72) + 2 * 8 + 4 * 10 };
+enum { AB_PATCH_CORNERS = 8, AB_PATCH_STORE = 3 * 36 + 120 + 2 * 8 + 4 * 10 };
 typedef struct abPatchPlaces abPatchPlaces;
 abPatchPlaces* ab_patch_places(const abContactProblem* problem);  // NULL: none
 // The place of the contact that wrote the memory, if it is still there, else 0.
@@ -265,10 +275,11 @@ abBlockSymbolic* ab_patch_cache_symbolic(abPatchCache* cache);
 double* ab_patch_cache_value(const abPatchIsland* island, abPatchCache* cache);
 // The values are factors, with the contacts' present G, or no longer.
 void ab_patch_cache_factored(const abPatchIsland* island, abPatchCache* cache, bool done);
-// One step with the old factors; false if there are none.
+// One step with the old factors, from which V does not follow yet; false if there are none.
 bool ab_patch_chord(abPatchIsland* island, const abPatchCache* cache);
 // --- patch_sweep.c
-// How far the motion has gone, in units of g h, from where the law gave the impulses.
+// Makes every V from v. How far the motion has gone, in units of g h, from where the law gave the
+// impulses.
 double ab_patch_departure(const abPatchIsland* island);
 abStatus ab_patch_sweep(abPatchIsland* island);
 // --- patch_memory.c

@@ -205,6 +205,6 @@ bool ab_patch_chord(abPatchIsland* island, const abPatchCache* cache) {
     ab_patch_apply_G(cache->G[i], step, Gd);
     for (int k = 0; k < 6; k++) c->impulse[k] = c->answer[k] - Gd[k];
   }
-  ab_patch_velocities(island);
+  ab_patch_momenta(island);
   return true;
 }

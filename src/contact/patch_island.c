@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "contact/patch.h"
 #include "math/spatial.h"
 
@@ -115,12 +116,16 @@ static void find_momentum(abPatchIsland* island) {
                   island->momentum + island->offset[b]);
 }
 
-void ab_patch_velocities(abPatchIsland* island) {
+void ab_patch_momenta(abPatchIsland* island) {
   memset(island->v, 0, sizeof(double) * (size_t)island->ndof);
   for (int i = 0; i < island->ncontact; i++)
     ab_patch_scatter(island, island->contact[i], island->contact[i]->impulse, island->v);
   ab_patch_solve_inertia(island, island->v);
   for (int i = 0; i < island->ndof; i++) island->v[i] += island->v_free[i];
+}
+
+void ab_patch_velocities(abPatchIsland* island) {
+  ab_patch_momenta(island);
   for (int i = 0; i < island->ncontact; i++)
     ab_patch_relative(island, island->contact[i], island->v, island->contact[i]->V);
 }
@@ -137,24 +142,27 @@ double ab_patch_mass(const abPatchIsland* island, int b) {
 // The gradient of the energy, M (v - v_free) - sum J^T answer = sum J^T (impulse - answer), in the
 // kinetic metric |g|^2 = g^T M^-1 g, block by block relative to the impulses that act on the block
 // and to its weight during the step.
-double ab_patch_residual(abPatchIsland* island) {
-  const abPatchSystem* system = island->system;
+static void begin_residual(abPatchIsland* island) {
   find_momentum(island);
   memcpy(island->gradient, island->momentum, sizeof(double) * (size_t)island->ndof);
   memset(island->scale, 0, sizeof(double) * (size_t)island->nblock);
-  for (int i = 0; i < island->ncontact; i++) {
-    const abPatchContact* c = island->contact[i];
-    double d[6], size = 0, other = 0;
-    for (int k = 0; k < 6; k++) d[k] = -c->answer[k];
-    ab_patch_scatter(island, c, d, island->gradient);
-    for (int k = 0; k < 3; k++) {
-      size += c->impulse[k] * c->impulse[k];
-      other += c->answer[k] * c->answer[k];
-    }
-    size = sqrt(fmax(size, other));
-    for (int k = 0; k < 2; k++)
-      if (c->side[k].block >= 0) island->scale[c->side[k].block] += size;
+}
+
+static void add_to_residual(abPatchIsland* island, const abPatchContact* c) {
+  double d[6], size = 0, other = 0;
+  for (int k = 0; k < 6; k++) d[k] = -c->answer[k];
+  ab_patch_scatter(island, c, d, island->gradient);
+  for (int k = 0; k < 3; k++) {
+    size += c->impulse[k] * c->impulse[k];
+    other += c->answer[k] * c->answer[k];
   }
+  size = sqrt(size > other ? size : other);
+  for (int k = 0; k < 2; k++)
+    if (c->side[k].block >= 0) island->scale[c->side[k].block] += size;
+}
+
+static double end_residual(abPatchIsland* island) {
+  const abPatchSystem* system = island->system;
   double worst = 0;
   // Without gravity the slop per step stands for the velocity that matters.
   double speed = system->gravity * system->h + 1e-8 * system->problem->length / system->h;
@@ -171,6 +179,47 @@ double ab_patch_residual(abPatchIsland* island) {
     if (!(relative <= worst)) worst = relative;
   }
   return worst;
+}
+
+double ab_patch_residual(abPatchIsland* island) {
+  begin_residual(island);
+  for (int i = 0; i < island->ncontact; i++) add_to_residual(island, island->contact[i]);
+  return end_residual(island);
+}
+
+typedef struct Look {
+  abPatchIsland* island;
+  bool moved;
+} Look;
+
+static void look_at_chunk(void* context, int chunk, int worker) {
+  (void)worker;
+  const Look* look = context;
+  const abPatchIsland* island = look->island;
+  bool large = island->ncontact > AB_PATCH_LARGE;
+  int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
+  for (int i = first; i < last && i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    if (look->moved) ab_patch_relative(island, c, island->v, c->V);
+    if (!large || !c->kept)
+      ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
+    else if (!ab_patch_near(c))
+      ab_patch_ask_near(c);
+  }
+}
+
+// A large island does not fit the cache: what is done with a contact is done in one visit.
+double ab_patch_look(abPatchIsland* island, bool moved) {
+  Look look = {island, moved};
+  int n = ab_patch_chunks(island->ncontact);
+  begin_residual(island);
+  if (island->pool) ab_pool_run(island->pool, n, look_at_chunk, &look);
+  for (int k = 0; k < n; k++) {
+    if (!island->pool) look_at_chunk(&look, k, 0);
+    for (int i = k * AB_PATCH_CHUNK; i < (k + 1) * AB_PATCH_CHUNK && i < island->ncontact; i++)
+      add_to_residual(island, island->contact[i]);
+  }
+  return end_residual(island);
 }
 
 // Where a patch slips, friction has no stiffness along the slip, and Newton's step may jump across
@@ -226,12 +275,9 @@ static bool moves_far(const abPatchContact* c) {
 // In a large island the bound is that of the step before, and friction and pressure may push each
 // other to and fro from step to step. Where the load hardly changes, half of the old one stays;
 // where it changes by a third or more, nothing.
-void ab_patch_update_loads(abPatchIsland* island) {
-  for (int i = 0; i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    double now = c->impulse[2], change = fabs(now - c->law.load);
-    double blend = 3 * change < now ? 0.5 + 1.5 * change / now : 1;
-    if (c->near.known && change <= AB_PATCH_SAME * now && !moves_far(c)) continue;
-    ab_patch_update_load(c, c->impulse, blend);
-  }
+void ab_patch_follow_load(abPatchContact* c) {
+  double now = c->impulse[2], change = fabs(now - c->law.load);
+  double blend = 3 * change < now ? 0.5 + 1.5 * change / now : 1;
+  if (c->near.known && change <= AB_PATCH_SAME * now && !moves_far(c)) return;
+  ab_patch_update_load(c, c->impulse, blend);
 }

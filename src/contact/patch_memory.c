@@ -106,6 +106,8 @@ static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSol
 
 void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution) {
   const abPatchSystem* system = island->system;
+  if (island->loads_follow) ab_patch_follow_load(c);
+  if (island->state_is_now) memcpy(c->state, c->V, sizeof c->state);
   abTwist end[2];
   for (int k = 0; k < 2; k++) {
     if (c->side[k].block >= 0)

@@ -314,25 +314,6 @@ static void evaluate(abPatchIsland* island) {
   ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), evaluate_chunk, island);
 }
 
-static void answer_chunk(void* context, int chunk, int worker) {
-  (void)worker;
-  const abPatchIsland* island = context;
-  bool large = island->ncontact > AB_PATCH_LARGE;
-  int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
-  for (int i = first; i < last && i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    if (!large || !c->kept)
-      ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
-    else if (!ab_patch_near(c))
-      ab_patch_ask_near(c);
-  }
-}
-
-// The same without derivatives.
-static void evaluate_answers(abPatchIsland* island) {
-  ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), answer_chunk, island);
-}
-
 // Solves for the step d from gradient, answer and G.
 static bool find_direction(abPatchIsland* island, Work* w) {
   const abBlockSymbolic* s = w->symbolic;
@@ -433,7 +414,7 @@ static Progress begin_progress(const abPatchIsland* island) {
 // difference, and where bodies move it is as good as the next pass, which would be as much work.
 static bool end_pass(abPatchIsland* island, Progress* p, bool stalled) {
   if (island->ncontact > AB_PATCH_LARGE) {
-    ab_patch_update_loads(island);
+    island->loads_follow = true;
     return true;
   }
   for (int i = 0; i < island->ncontact; i++)
@@ -466,9 +447,8 @@ static bool end_pass(abPatchIsland* island, Progress* p, bool stalled) {
 static void mend_by_old_factors(abPatchIsland* island, const abPatchCache* cache,
                                 const Progress* p) {
   double last = INFINITY, wanted = p->tolerance;
-  for (;;) {
-    evaluate_answers(island);
-    island->residual = ab_patch_residual(island);
+  for (bool moved = false;; moved = true) {
+    island->residual = ab_patch_look(island, moved);
     bool nearly = island->residual <= NEARLY && island->residual <= GOES_ON * last;
     if (island->residual <= wanted || !nearly || !ab_patch_chord(island, cache)) return;
     last = island->residual, wanted = MENDED * p->tolerance;
@@ -513,9 +493,9 @@ abStatus ab_patch_newton(abPatchIsland* island) {
   }
   if (work.contact && !(work.belong && island->residual <= p.tolerance)) {
     take_back(island, &work);
+    island->loads_follow = false;
     return AB_OK;
   }
-  for (int i = 0; i < island->ncontact; i++)
-    memcpy(island->contact[i]->state, island->contact[i]->V, sizeof island->contact[i]->state);
+  island->state_is_now = true;
   return AB_OK;
 }

@@ -227,14 +227,17 @@ static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double p
 static void set_sides(const abPatchSystem* system, int index, abPatchContact* c) {
   const abContactProblem* problem = system->problem;
   const abPair* pair = &problem->pair[index];
+  const abResponse* r = problem->response;
   int body[2] = {pair->body1, pair->body2};
   c->pair = index;
-  for (int k = 0; k < 2; k++)
+  for (int k = 0; k < 2; k++) {
+    int mover = r->mover_of_body[body[k]];
     c->side[k] = (abPatchSide){.body = body[k],
-                               .block = problem->response->mover_of_body[body[k]],
-                               .n = 6,
+                               .block = mover < 0 ? -1 : system->block[mover],
+                               .n = mover < 0 ? 0 : r->mover[mover].ndof,
                                .r = v3_sub(pair->patch.center, problem->body[body[k]].com),
                                .J = system->jacobian[body[k]]};
+  }
 }
 
 // Stiffness follows the load: a patch that carries a hundred times its own bodies' weight is as
@@ -364,8 +367,28 @@ static abStatus find_jacobians(abPatchSystem* system) {
   return AB_OK;
 }
 
+// Who touches whom, and the blocks of the islands' systems.
+static abStatus join_islands(abPatchSystem* system) {
+  const abContactProblem* problem = system->problem;
+  const abResponse* r = problem->response;
+  abIslands* islands = &system->islands;
+  int(*mover)[2] = ab_arena_take(problem->scratch, sizeof(int[2]) * (size_t)system->ncontact);
+  system->block = AB_TAKE(problem->scratch, int, r->nmover);
+  if (!mover || !system->block) return AB_ERROR_MEMORY;
+  for (int i = 0; i < system->ncontact; i++) {
+    const abPair* pair = &problem->pair[system->pair[i]];
+    mover[i][0] = r->mover_of_body[pair->body1], mover[i][1] = r->mover_of_body[pair->body2];
+  }
+  abStatus status =
+      ab_islands(r->nmover, system->ncontact, (const int(*)[2])mover, problem->scratch, islands);
+  if (status != AB_OK) return status;
+  for (int i = 0; i < islands->n; i++)
+    for (int b = islands->mover_start[i]; b < islands->mover_start[i + 1]; b++)
+      system->block[islands->mover[b]] = b - islands->mover_start[i];
+  return AB_OK;
+}
+
 typedef struct Place {
-  int pair;
   bool kept;
   double* store;
 } Place;
@@ -382,9 +405,9 @@ static void set_chunk(void* context, int chunk, int worker) {
   for (int i = first; i < last && i < s->system->ncontact; i++) {
     const Place* p = &s->place[i];
     if (p->kept)
-      follow_contact(s->system, p->pair, s->system->contact[i]);
+      follow_contact(s->system, s->system->pair[i], s->system->contact[i]);
     else
-      set_contact(s->system, p->pair, s->system->contact[i], p->store);
+      set_contact(s->system, s->system->pair[i], s->system->contact[i], p->store);
   }
 }
 
@@ -393,7 +416,7 @@ static abStatus place_contacts(abPatchSystem* system, Place* place) {
   const abContactProblem* problem = system->problem;
   abPatchPlaces* places = ab_patch_places(problem);
   for (int i = 0; i < system->ncontact; i++) {
-    const abPair* pair = &problem->pair[place[i].pair];
+    const abPair* pair = &problem->pair[system->pair[i]];
     const abPatchMemory* memory = pair->memory;
     int at = 0;
     if (places && pair->kept && memory->h == system->h) at = ab_patch_place_find(places, memory);
@@ -402,7 +425,7 @@ static abStatus place_contacts(abPatchSystem* system, Place* place) {
   }
   for (int i = 0; i < system->ncontact; i++) {
     if (place[i].kept) continue;
-    const abPair* pair = &problem->pair[place[i].pair];
+    const abPair* pair = &problem->pair[system->pair[i]];
     int at = 0;
     if (places && pair->patch.nvert <= AB_PATCH_CORNERS) at = ab_patch_place_take(places);
     abPatchContact* c = at > 0 ? ab_patch_place(places, at, &place[i].store)
@@ -422,11 +445,13 @@ abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) 
                             .param = problem->param};
   if (find_jacobians(system) != AB_OK) return AB_ERROR_MEMORY;
   Place* place = AB_TAKE(problem->scratch, Place, problem->npair);
+  system->pair = AB_TAKE(problem->scratch, int, problem->npair);
   system->contact = AB_TAKE(problem->scratch, abPatchContact*, problem->npair);
-  if (!place || !system->contact) return AB_ERROR_MEMORY;
+  if (!place || !system->pair || !system->contact) return AB_ERROR_MEMORY;
   for (int p = 0; p < problem->npair; p++)
-    if (takes_part(problem, &problem->pair[p])) place[system->ncontact++].pair = p;
-  if (place_contacts(system, place) != AB_OK) return AB_ERROR_MEMORY;
+    if (takes_part(problem, &problem->pair[p])) system->pair[system->ncontact++] = p;
+  if (join_islands(system) != AB_OK || place_contacts(system, place) != AB_OK)
+    return AB_ERROR_MEMORY;
   Setting setting = {system, place};
   ab_pool_run(problem->pool, ab_patch_chunks(system->ncontact), set_chunk, &setting);
   return AB_OK;
@@ -451,10 +476,9 @@ static abStatus add_tree(abPatchIsland* island, int b, abArena* arena) {
   return AB_OK;
 }
 
-// block_of_mover is scratch with one entry per mover.
-abStatus ab_patch_island(abPatchSystem* system, const abIslands* islands, int index,
-                         abPatchIsland* island) {
+abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island) {
   const abContactProblem* problem = system->problem;
+  const abIslands* islands = &system->islands;
   const abResponse* r = problem->response;
   abArena* arena = problem->scratch;
   int first = islands->mover_start[index], nblock = islands->mover_start[index + 1] - first;
@@ -473,6 +497,7 @@ abStatus ab_patch_island(abPatchSystem* system, const abIslands* islands, int in
   island->scale = AB_TAKE(arena, double, nblock);
   if (!size || !offset || !island->contact || !island->inertia || !island->factor || !island->scale)
     return AB_ERROR_MEMORY;
+  for (int i = 0; i < ncontact; i++) island->contact[i] = system->contact[islands->pair[pair0 + i]];
   offset[0] = 0;
   for (int b = 0; b < nblock; b++) {
     size[b] = r->mover[island->mover[b]].ndof;

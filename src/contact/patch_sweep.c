@@ -344,7 +344,8 @@ static double unit_speed(const abPatchSystem* system) {
 double ab_patch_departure(const abPatchIsland* island) {
   double most = 0;
   for (int i = 0; i < island->ncontact; i++) {
-    const abPatchContact* c = island->contact[i];
+    abPatchContact* c = island->contact[i];
+    ab_patch_relative(island, c, island->v, c->V);
     if (!(c->impulse[2] > 0)) continue;
     double d[6];
     for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
@@ -467,6 +468,6 @@ abStatus ab_patch_sweep(abPatchIsland* island) {
       for (int i = 0; i < island->ncontact; i++) local[i].seen = -1;
   }
   island->residual = left_wrong(island, local, limit) * system->param[AB_PATCH_TOLERANCE];
-  ab_patch_update_loads(island);
+  island->loads_follow = true;
   return AB_OK;
 }
