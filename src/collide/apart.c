@@ -36,8 +36,7 @@ static inline bool find_gaps(const abSkin* a, const abSkin* b, const abMat3* R, 
                              double margin, Gaps* g) {
   abVec3 d = v3_sub(v3_add(m3_apply(R, b->middle), p), a->middle), ha = a->half, hb = b->half;
   double dx = fabs(d.x), dy = fabs(d.y), dz = fabs(d.z);
-  double lengths =
-      dx + dy + dz + ha.x + ha.y + ha.z + hb.x + hb.y + hb.z + fabs(p.x) + fabs(p.y) + fabs(p.z);
+  double lengths = (dx + dy + dz) + (a->spread + b->spread) + (fabs(p.x) + fabs(p.y) + fabs(p.z));
   double far = margin + ROUNDING * lengths;
   // rows of R: all three axes of B at once
   abQuad r[3], q[3], h = quad(hb.x, hb.y, hb.z, 0), next = quad_turn(h), last = quad_turn(next);

@@ -22,6 +22,7 @@
 #include "collide/round.h"
 #include "collide/standing.h"
 #include "collide/surface.h"
+#include "geometry/polyhedron.h"
 #include "math/rotation.h"
 
 // The margin is at most this fraction of the thinner body.
@@ -104,10 +105,7 @@ static double thinness(const abShape* s) {
     default:
       break;
   }
-  double least = DBL_MAX;
-  for (int i = 0; i < s->poly->nface; i++)
-    least = fmin(least, s->poly->plane[i].d - v3_dot(s->poly->plane[i].n, s->poly->centroid));
-  return 2 * least;
+  return ab_polyhedron_skin(s->poly)->thin;
 }
 
 // The margin, but small against both bodies.

@@ -21,10 +21,15 @@
 #include "collide/gjk.h"
 
 #include <float.h>
+#include <string.h>
 
+#include "collide/quad.h"
+#include "geometry/polyhedron.h"
 #include "math/rotation.h"
 
 enum { MAX_TURNS = 200 };
+// Up to so many vertices are looked at one by one.
+enum { FEW = 24 };
 // The gap between the bounds at which the distance is taken, relative to it: some hundred
 // roundings.
 static const double GAP = 1e-13;
@@ -47,12 +52,36 @@ typedef struct Simplex {
   double weight[4];
 } Simplex;
 
+// The vertex farthest along d; of several the first. Four at once: each lane keeps its best and the
+// number of the four it was in.
+AB_WIDE static int farthest_of_many(const abPolyhedron* poly, abVec3 d) {
+  int n = ab_polyhedron_lanes(poly->nvert), best = 0;
+  const double *x = ab_polyhedron_vert_lanes(poly), *y = x + n, *z = y + n;
+  abFour most = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+  abFourMask at = {0}, now = {0};
+  for (int i = 0; i < n; i += 4, now += 4) {
+    abFour u, v, w;
+    memcpy(&u, x + i, sizeof u), memcpy(&v, y + i, sizeof v), memcpy(&w, z + i, sizeof w);
+    abFour s = d.x * u + d.y * v + d.z * w;
+    abFourMask more = s > most;
+    most = AB_FOUR_PICK(more, s, most);
+    at = (more & now) | (~more & at);
+  }
+  for (int k = 1; k < 4; k++)
+    if (most[k] > most[best] || (most[k] == most[best] && at[k] + k < at[best] + best)) best = k;
+  return (int)at[best] + best;
+}
+
 static abVec3 farthest_of_polyhedron(const abPolyhedron* poly, abVec3 d, int* index) {
   int best = 0;
   double most = -INFINITY;
-  for (int i = 0; i < poly->nvert; i++) {
-    double s = v3_dot(poly->vert[i], d);
-    if (s > most) most = s, best = i;
+  if (poly->nvert > FEW) {
+    best = farthest_of_many(poly, d);
+  } else {
+    for (int i = 0; i < poly->nvert; i++) {
+      double s = v3_dot(poly->vert[i], d);
+      if (s > most) most = s, best = i;
+    }
   }
   *index = best;
   return poly->vert[best];

@@ -121,8 +121,7 @@ AB_WIDE static double look_at_planes(Work* w) {
     memcpy(w->before + i, &s, sizeof s);
     most = AB_FOUR_MORE(s, most);
   }
-  double p = most[0] > most[1] ? most[0] : most[1], q = most[2] > most[3] ? most[2] : most[3];
-  return p > q ? p : q;
+  return AB_FOUR_MOST(most);
 }
 
 // Of any other body: the plane furthest behind the middle of the bounds.

@@ -245,11 +245,7 @@ static inline void measure_body(Body* b, const abPolyhedron* body, const abBlade
     }
     b->out[k / 64] = (uint64_t)(out[0] | out[1] | out[2] | out[3]);
   }
-  l->least = least[0], l->most = most[0];
-  for (int i = 1; i < 4; i++) {
-    l->least = least[i] < l->least ? least[i] : l->least;
-    l->most = most[i] > l->most ? most[i] : l->most;
-  }
+  l->least = AB_FOUR_LEAST(least), l->most = AB_FOUR_MOST(most);
 }
 
 // The vertices inside, packed; lists them. Returns their number, 0 if there are too many.

@@ -55,18 +55,35 @@ static abVec3 owned_sum(const abOverlap* o, abOwner owner) {
   return sum;
 }
 
+// The normal by the area vectors, in the overlap's frame. False: they cancel.
+static bool sum_normal(const abOverlap* o, abVec3* n) {
+  bool use_b = o->area[AB_OWNER_B] <= o->area[AB_OWNER_A];
+  abVec3 sum = owned_sum(o, use_b ? AB_OWNER_B : AB_OWNER_A);
+  double length = v3_norm(sum);
+  *n = v3_scale((use_b ? 1 : -1) / length, sum);
+  return length > NO_NORMAL * o->area[0];
+}
+
 abVec3 ab_overlap_normal(const abOverlap* o, const abPatchHint* hint) {
   // a half-space has one face: its normal needs no detour through the overlap's frame
   if (hint->A && !hint->B) return ab_plane_normal(hint->pose_b.q);
   if (hint->B && !hint->A) return v3_neg(ab_plane_normal(hint->pose_a.q));
-  bool use_b = o->area[AB_OWNER_B] <= o->area[AB_OWNER_A];
-  abVec3 sum = owned_sum(o, use_b ? AB_OWNER_B : AB_OWNER_A);
-  double length = v3_norm(sum);
-  if (length > NO_NORMAL * o->area[0])
-    return quat_rotate(o->frame.q, v3_scale((use_b ? 1 : -1) / length, sum));
+  abVec3 n;
+  if (sum_normal(o, &n)) return quat_rotate(o->frame.q, n);
   if (hint->normal) return *hint->normal;
   double depth;
   return ab_least_penetration(hint->A, hint->pose_a, hint->B, hint->pose_b, &depth);
+}
+
+// The patch's normal; returns it in the overlap's frame.
+static abVec3 set_normal(const abOverlap* o, const abPatchHint* hint, abPatch* p) {
+  abVec3 n;
+  if (!hint->fixed && hint->A && hint->B && sum_normal(o, &n)) {
+    p->normal = quat_rotate(o->frame.q, n);
+    return n;
+  }
+  p->normal = hint->fixed ? *hint->fixed : ab_overlap_normal(o, hint);
+  return quat_rotate(quat_conj(o->frame.q), p->normal);
 }
 
 static inline bool before(abVec2 a, abVec2 b) { return a.x < b.x || (a.x == b.x && a.y < b.y); }
@@ -400,9 +417,8 @@ AB_WIDE AB_FLATTEN abStatus ab_patch_make(const abOverlap* o, const abPatchHint*
   if (!point) return AB_ERROR_MEMORY;
   abVec2* hull = point + o->nvert;
   p->center = pose_apply(o->frame, o->centroid);
-  p->normal = hint->fixed ? *hint->fixed : ab_overlap_normal(o, hint);
+  abVec3 n = set_normal(o, hint, p);
   ab_patch_tangents(hint, p);
-  abVec3 n = quat_rotate(quat_conj(o->frame.q), p->normal);
   p->nvert = project_polygon(o, p, n, point, hull);
   if (p->nvert > polygon_cap) p->nvert = polygon_cap;
   // the caller's polygon may be far away: what is read of it is read here

@@ -19,7 +19,8 @@
 // come in the order of the face's sides, so that each begins where the last has ended.
 //
 // Each pillar must lie on one side of each plane as a whole, beyond doubt: then the solid is cut as
-// its two polygons are. Otherwise the general method is asked.
+// its two polygons are. Or two neighbours lie in it to rounding, as in a stack of equal columns:
+// then the side of S between them belongs to both. Otherwise the general method is asked.
 #include "collide/pillars.h"
 
 #include <float.h>
@@ -46,8 +47,9 @@ typedef struct Planes {
 typedef struct Ring {
   abTwo u[MAX_PILLAR], v[MAX_PILLAR];
   uint16_t next[MAX_PILLAR], last[MAX_PILLAR], side[MAX_PILLAR];
-  int n;   // places in use
-  int at;  // one that is left
+  int16_t partner[MAX_CORNER];  // of each side of S: the plane of L it lies in, -1 if none
+  int n;                        // places in use
+  int at;                       // one that is left
 } Ring;
 
 typedef struct Slab {
@@ -74,15 +76,6 @@ static const abFoot* find_foot(const abPolyhedron* S, abVec3 n) {
   }
   return best && best->n <= MAX_CORNER ? best : NULL;
 }
-
-#define LEAST_OF(a)                                                                       \
-  (a[0] < a[1] ? a[0] : a[1]) < (a[2] < a[3] ? a[2] : a[3]) ? (a[0] < a[1] ? a[0] : a[1]) \
-                                                            : (a[2] < a[3] ? a[2] : a[3])
-#define MOST_OF(a)                                                                        \
-  (a[0] > a[1] ? a[0] : a[1]) > (a[2] > a[3] ? a[2] : a[3]) ? (a[0] > a[1] ? a[0] : a[1]) \
-                                                            : (a[2] > a[3] ? a[2] : a[3])
-
-static inline double middle_of(double low, double high) { return 0.5 * (low + high); }
 
 // False: a corner does not lie behind the plane, or the end of its edge not before it.
 static inline bool raise_pillars(Slab* s, Ring* r) {
@@ -114,11 +107,11 @@ static inline bool raise_pillars(Slab* s, Ring* r) {
       r->v[i + k] = (abTwo){v[k], qv[k]};
     }
   }
-  double furthest = MOST_OF(behind), nearest = LEAST_OF(before);
+  double furthest = AB_FOUR_MOST(behind), nearest = AB_FOUR_LEAST(before);
   if (!(furthest < -s->doubt && nearest > s->doubt)) return false;
-  double lu = LEAST_OF(low_u), hu = MOST_OF(high_u), lv = LEAST_OF(low_v), hv = MOST_OF(high_v),
-         lw = LEAST_OF(low_w);
-  s->bounds.middle = v3(middle_of(lu, hu), middle_of(lv, hv), 0.5 * lw);
+  double lu = AB_FOUR_LEAST(low_u), hu = AB_FOUR_MOST(high_u), lv = AB_FOUR_LEAST(low_v),
+         hv = AB_FOUR_MOST(high_v), lw = AB_FOUR_LEAST(low_w);
+  s->bounds.middle = v3(0.5 * (lu + hu), 0.5 * (lv + hv), 0.5 * lw);
   s->bounds.half = v3(0.5 * (hu - lu), 0.5 * (hv - lv), -0.5 * lw);
   return true;
 }
@@ -127,7 +120,7 @@ static inline void join_ring(const Slab* s, Ring* r) {
   int n = s->foot->n;
   for (int i = 0; i < n; i++) {
     r->next[i] = (uint16_t)(i + 1), r->last[i] = (uint16_t)(i - 1);
-    r->side[i] = (uint16_t)i;
+    r->side[i] = (uint16_t)i, r->partner[i] = -1;
   }
   r->next[n - 1] = 0, r->last[0] = (uint16_t)(n - 1);
   r->n = n, r->at = 0;
@@ -225,8 +218,30 @@ static inline bool steep(const End* e, double skew) {
   return d[0] > skew && d[1] > skew;
 }
 
-// False: doubts, or nothing is left.
-static inline bool cut_ring(const Slab* s, Ring* r, const Line* l, int face) {
+// Does the side of S after pillar i lie in plane j of L, and nothing else?
+static inline bool touches(const Slab* s, const Ring* r, const Line* l, int i, int j) {
+  if (r->side[i] >= MAX_CORNER) return false;
+  const abOverlapWork* w = s->work;
+  abPlane plane = w->L.poly->plane[j];
+  // the noise of a blade, half of what the general method takes for the same plane
+  double noise = DBL_EPSILON *
+                 (2 * w->size + fabs(plane.d) + fabs(v3_dot(m3_apply(&w->R, plane.n), w->rel.p)));
+  int k = r->next[i];
+  abTwo in = two_more(two_abs(beyond(r, l, i)), two_abs(beyond(r, l, k)));
+  abTwo out = two_more(beyond(r, l, r->last[i]), beyond(r, l, r->next[k]));
+  return in[0] <= noise && in[1] <= noise && out[0] < -s->doubt && out[1] < -s->doubt;
+}
+
+static inline bool share_side(const Slab* s, Ring* r, const Line* l, int top, int j) {
+  int i = touches(s, r, l, top, j) ? top : r->last[top];
+  if (i != top && !touches(s, r, l, i, j)) return false;
+  r->partner[r->side[i]] = (int16_t)j;
+  r->at = top;
+  return true;
+}
+
+// Cuts by plane j of L. False: doubts, or nothing is left.
+static inline bool cut_ring(const Slab* s, Ring* r, const Line* l, int j) {
   abTwo at = beyond(r, l, r->at);
   int top = climb(r, l, r->at, 0, &at);
   if (at[0] < -s->doubt) {
@@ -234,13 +249,13 @@ static inline bool cut_ring(const Slab* s, Ring* r, const Line* l, int face) {
     climb(r, l, top, 1, &at);
     return at[1] < -s->doubt;
   }
-  if (!(at[0] > s->doubt && at[1] > s->doubt)) return false;
+  if (!(at[0] > s->doubt && at[1] > s->doubt)) return share_side(s, r, l, top, j);
   End before = {top, 0, at, at}, after = before;
   if (!find_end(r, l, r->last, &before, s->doubt) || !find_end(r, l, r->next, &after, s->doubt))
     return false;
   if (!steep(&before, s->skew) || !steep(&after, s->skew) || r->n + 2 > MAX_PILLAR) return false;
   int side = r->side[after.out], a = put_pillar(r, &before), b = put_pillar(r, &after);
-  r->side[a] = (uint16_t)face, r->side[b] = (uint16_t)side;
+  r->side[a] = (uint16_t)(MAX_CORNER + j), r->side[b] = (uint16_t)side;
   r->next[before.in] = (uint16_t)a, r->last[a] = (uint16_t)before.in;
   r->next[a] = (uint16_t)b, r->last[b] = (uint16_t)a;
   r->next[b] = (uint16_t)after.in, r->last[after.in] = (uint16_t)b;
@@ -261,7 +276,7 @@ static inline bool cut_slab(Slab* s, Ring* r, const Planes* p, int count) {
     Line l = {{p->u[j], p->u[j] + nw * s->b},
               {p->v[j], p->v[j] + nw * s->c},
               {p->d[j], p->d[j] - nw * s->a}};
-    if (!cut_ring(s, r, &l, MAX_CORNER + j)) return false;
+    if (!cut_ring(s, r, &l, j)) return false;
   }
   return count == 0;
 }
@@ -275,6 +290,7 @@ typedef struct Row {
   double qu[MAX_PILLAR + 8], qv[MAX_PILLAR + 8], qw[MAX_PILLAR + 8];
   double su[MAX_PILLAR + 8], sv[MAX_PILLAR + 8], sw[MAX_PILLAR + 8];  // twice the sides' areas
   uint16_t side[MAX_PILLAR];
+  int16_t partner[MAX_PILLAR];
   double u, v;  // of P_0
 } Row;
 
@@ -284,7 +300,8 @@ static inline void line_up(const Slab* s, const Ring* r, Row* row) {
   do {
     abTwo x = r->u[i] - u, y = r->v[i] - v;
     row->pu[n] = x[0], row->qu[n] = x[1], row->pv[n] = y[0], row->qv[n] = y[1];
-    row->side[n++] = r->side[i];
+    int side = row->side[n] = r->side[i];
+    row->partner[n++] = side < MAX_CORNER ? r->partner[side] : -1;
     i = r->next[i];
   } while (i != r->at);
   row->n = n;
@@ -333,7 +350,7 @@ static inline void put_sides(const Slab* s, const Planes* p, const Row* row, abO
   const int* across = ab_polyhedron_across(S) + S->face_start[s->foot->face];
   int lanes = ab_polyhedron_lanes(s->foot->n);
   const double* u = foot_numbers(s) + 5 * lanes;
-  double total[2] = {0, 0};
+  double total[3] = {0, 0, 0};
   for (int i = 0; i < row->n; i++, face++) {
     int k = row->side[i], of_l = k >= MAX_CORNER, j = k - MAX_CORNER;
     abVec3 n = of_l ? v3(p->u[j], p->v[j], p->w[j]) : v3(u[k], u[lanes + k], u[2 * lanes + k]);
@@ -343,9 +360,15 @@ static inline void put_sides(const Slab* s, const Planes* p, const Row* row, abO
     face->vector = v3(0.5 * row->su[i], 0.5 * row->sv[i], 0.5 * row->sw[i]);
     face->area = v3_dot(face->vector, n);
     face->vert = i;
-    total[of_l] += face->area;
+    int both = row->partner[i] >= 0;
+    if (both) {
+      face->owner = AB_OWNER_BOTH;
+      if (s->work->L.owner == AB_OWNER_A) face->source = row->partner[i];
+    }
+    total[both ? 2 : of_l] += face->area;
   }
   area[s->work->S.owner] = total[0], area[s->work->L.owner] = total[1];
+  area[AB_OWNER_BOTH] = total[2];
 }
 
 static inline void put_faces(const Slab* s, const Planes* p, const Row* row, const abPillarTotal* t,
@@ -366,7 +389,7 @@ static inline void put_faces(const Slab* s, const Planes* p, const Row* row, con
   put_sides(s, p, row, face + 2, area);
   area[face[0].owner] += face[0].area;
   area[face[1].owner] += face[1].area;
-  area[0] = area[AB_OWNER_A] + area[AB_OWNER_B];
+  area[0] = area[AB_OWNER_A] + area[AB_OWNER_B] + area[AB_OWNER_BOTH];
 }
 
 static inline bool put_overlap(const Slab* s, const Planes* p, Row* row, abArena* arena,

@@ -23,6 +23,11 @@ typedef int64_t abFourMask __attribute__((vector_size(32)));
 #define AB_FOUR_PICK(m, a, b) ((abFour)(((m) & (abFourMask)(a)) | (~(m) & (abFourMask)(b))))
 #define AB_FOUR_MORE(a, b) AB_FOUR_PICK((a) > (b), a, b)
 #define AB_FOUR_LESS(a, b) AB_FOUR_PICK((a) < (b), a, b)
+// Of all lanes the smallest and the largest.
+#define AB_SMALLER(a, b) ((a) < (b) ? (a) : (b))
+#define AB_LARGER(a, b) ((a) > (b) ? (a) : (b))
+#define AB_FOUR_LEAST(a) AB_SMALLER(AB_SMALLER(a[0], a[1]), AB_SMALLER(a[2], a[3]))
+#define AB_FOUR_MOST(a) AB_LARGER(AB_LARGER(a[0], a[1]), AB_LARGER(a[2], a[3]))
 // As quad_turn and quad_cross.
 #define AB_FOUR_TURN(a) __builtin_shufflevector(a, a, 1, 2, 0, 3)
 #define AB_FOUR_CROSS(a, b) AB_FOUR_TURN((a)*AB_FOUR_TURN(b) - AB_FOUR_TURN(a) * (b))

@@ -206,6 +206,8 @@ bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double impulse[6], do
 void ab_patch_profile_ready(abPatchLaw* law);  // after profile[][] was set
 void ab_patch_set_load(abPatchLaw* law, double load);
 void ab_patch_pressure_fields(const abPatchLaw* law, const double V[6], double field[2][3]);
+// The profile for friction that belongs to it.
+void ab_patch_friction_fields(const abPatchLaw* law, const double V[6], double field[2][3]);
 // Chooses to integrate friction about its pole where the patch turns; never goes back within a
 // step, so that the energy a pass minimises is one function.
 void ab_patch_choose_rule(abPatchLaw* law, const double V[6]);
@@ -282,6 +284,12 @@ bool ab_patch_chord(abPatchIsland* island, const abPatchCache* cache);
 // impulses.
 double ab_patch_departure(const abPatchIsland* island);
 abStatus ab_patch_sweep(abPatchIsland* island);
+// For Newton's method: each contact by itself. Both leave answer and G as linearised there: where
+// the impulse came from, or where the contact alone would go. ab_patch_relax returns how many
+// contacts were far from there.
+typedef struct abPatchAlone abPatchAlone;
+abPatchAlone* ab_patch_alone(abPatchIsland* island);  // NULL: no memory
+int ab_patch_relax(abPatchIsland* island, abPatchAlone* alone);
 // --- patch_memory.c
 void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution);
 

@@ -189,14 +189,13 @@ static double distance2(const abPatchLaw* law, const double s[3]) {
 }
 
 // It matters where the pole of the slip lies within a few radii of the patch. Who has been
-// integrated keeps it for longer: a patch at rest that changed its rule would feel it, and change
-// it again.
+// integrated goes on, wherever the pole, until nearly all of it sticks: a patch at rest that
+// changed its rule would feel it, and change it again.
 void ab_patch_choose_rule(abPatchLaw* law, const double V[6]) {
   if (law->use_fine || law->fine_refused || !law->fine || !(law->slip_speed > 0)) return;
   double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
-  double ease = law->was_fine ? 0.25 : 1;
-  if (ease * 0.05 * distance2(law, s) < 1 &&
-      most_at_corners(law, s) > ease * law->slip_speed * law->slip_speed)
+  double slow2 = law->slip_speed * law->slip_speed, most2 = most_at_corners(law, s);
+  if (law->was_fine ? most2 > 0.25 * slow2 : most2 > slow2 && 0.05 * distance2(law, s) < 1)
     scale_fine(law);
 }
 

@@ -87,8 +87,8 @@ typedef struct Work {
   double *T[2], *H[2];
   double* value;
   Slope slope;
-  bool belong;  // impulses and velocities to each other
-  double* v;    // velocities and contacts of a large island before the first iteration
+  bool full;  // the last step was not shortened
+  double* v;  // velocities and contacts of a large island before the first iteration
   abPatchContact* contact;
 } Work;
 
@@ -223,22 +223,28 @@ static double slope_of(abPatchContact* c, double a) {
   return sum;
 }
 
+// A contact whose part in the slope at the end of the step is as its derivative said, but for this
+// share of the whole slope at the beginning, is taken for linear.
+#define STRAIGHT 1e-4
+
 // Looks at the end of the step; returns the slope there.
-static double find_slope(const abPatchIsland* island, Slope* slope) {
+static double find_slope(const abPatchIsland* island, double slope0, Slope* slope) {
   double bent = 0;
   slope->at0 = 0, slope->nbent = 0;
   for (int i = 0; i < island->ndof; i++) slope->at0 += island->direction[i] * island->momentum[i];
   slope->rate = ab_patch_kinetic(island, island->direction);
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    double V[6], f[6], first = 0, last = 0;
+    double V[6], f[6], Gd[6], first = 0, last = 0, rise = 0;
     for (int k = 0; k < 6; k++) V[k] = c->V[k] + c->step[k];
     bool linear = ab_patch_evaluate(&c->law, V, f, NULL) && c->linear;
+    ab_patch_apply_G(c->G, c->step, Gd);
     for (int k = 0; k < 6; k++) {
       first -= c->step[k] * c->answer[k];
       last -= c->step[k] * f[k];
+      rise += c->step[k] * Gd[k];
     }
-    if (linear)
+    if (linear || fabs(last - first - rise) <= STRAIGHT * -slope0)
       slope->at0 += first, slope->rate += last - first;
     else
       slope->bent[slope->nbent++] = c, bent += last;
@@ -258,8 +264,9 @@ static double slope_at(const Slope* slope, double a) {
 // the kink, so that the next step knows of the contact. Full steps are taken where the slope at
 // their end is at most `accept` times that at the beginning.
 static double line_search(abPatchIsland* island, Work* w, double accept) {
-  double slope0 = 0, slope1 = find_slope(island, &w->slope);
+  double slope0 = 0;
   for (int i = 0; i < island->ndof; i++) slope0 += island->gradient[i] * island->direction[i];
+  double slope1 = find_slope(island, slope0, &w->slope);
   if (!(slope0 < 0) || slope1 <= accept * -slope0) return 1;
   double low = 0, high = 1, flow = slope0, fhigh = slope1;
   bool bisect = false;
@@ -277,9 +284,7 @@ static double line_search(abPatchIsland* island, Work* w, double accept) {
   return high;
 }
 
-// Shortened, it leaves the impulses behind as they were left before; a full step makes them belong
-// to the velocities, wherever it began. Returns whether it was one.
-static bool take_step(abPatchIsland* island, double a) {
+static void take_step(abPatchIsland* island, double a) {
   for (int i = 0; i < island->ndof; i++) island->v[i] += a * island->direction[i];
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
@@ -290,7 +295,6 @@ static bool take_step(abPatchIsland* island, double a) {
       c->impulse[k] += a * (c->answer[k] - Gd[k] - c->impulse[k]);
     }
   }
-  return a == 1;
 }
 
 // --- passes
@@ -334,7 +338,9 @@ static bool find_direction(abPatchIsland* island, Work* w) {
 
 static bool newton_step(abPatchIsland* island, Work* w, double accept) {
   if (!find_direction(island, w)) return false;
-  if (take_step(island, line_search(island, w, accept))) w->belong = true;
+  double a = line_search(island, w, accept);
+  take_step(island, a);
+  w->full = a == 1;
   return true;
 }
 
@@ -358,24 +364,24 @@ static bool predict(abPatchIsland* island, Work* w) {
   return true;
 }
 
-// Another place to begin: the motion of the step before, which in a pile that moves is nearer than
-// that of the last impulses. Leaves answers and residual. Returns whether it is used.
-static bool begin_at_last_motion(abPatchIsland* island) {
-  const abContactProblem* problem = island->system->problem;
-  for (int b = 0; b < island->nblock; b++)
-    if (problem->response->mover[island->mover[b]].jointed) return false;
-  for (int b = 0; b < island->nblock; b++) {
-    int body = problem->response->mover[island->mover[b]].body0;
-    twist_to_array(problem->body[body].twist, island->v + island->offset[b]);
+// A large island begins so too, and then goes on with full steps and the law linearised where each
+// contact by itself would go (ab_patch_relax), as long as that mends many of them. What is left is
+// for Newton's method proper. Returns false if a step cannot be found.
+static bool relax(abPatchIsland* island, Work* w) {
+  enum { FIRST = 5, MOST = 24 };
+  int few = island->ncontact / 12, last = island->ncontact;
+  abPatchAlone* alone = ab_patch_alone(island);
+  if (!alone) return false;
+  for (int i = 0; i < MOST; i++) {
+    int wrong = i > 0 ? ab_patch_relax(island, alone) : last;
+    if (wrong <= few || (i > FIRST && wrong >= last)) break;
+    last = wrong;
+    ab_patch_residual(island);
+    island->iterations++;
+    if (!find_direction(island, w)) return false;
+    take_step(island, 1);
   }
-  for (int i = 0; i < island->ncontact; i++)
-    ab_patch_relative(island, island->contact[i], island->v, island->contact[i]->V);
-  double residual = island->residual;
-  evaluate(island);
-  island->residual = ab_patch_residual(island);
-  if (island->residual < residual) return true;
-  ab_patch_velocities(island);
-  return false;
+  return true;
 }
 
 enum { MOST_PASSES = 30, STRIKING_PASSES = 4, SMALL_ISLAND = 8, PATIENCE = 4 };
@@ -456,10 +462,25 @@ static void mend_by_old_factors(abPatchIsland* island, const abPatchCache* cache
   }
 }
 
+// Near the end of Newton's method in a large island, after a full step with this residual, the
+// factors at hand will do.
+#define AT_THE_END 1e-2
+
+static void end_by_old_factors(abPatchIsland* island, const Work* w, Progress* p) {
+  if (island->ncontact <= AB_PATCH_LARGE || island->residual <= p->tolerance) return;
+  mend_by_old_factors(island, w->cache, p);
+  if (island->residual <= p->tolerance) {
+    p->enough = p->tolerance;
+  } else {
+    evaluate(island);
+    island->residual = ab_patch_residual(island);
+  }
+}
+
 // Passes: the pressure that bounds friction is that of the last pass.
 abStatus ab_patch_newton(abPatchIsland* island) {
   int most = (int)island->system->param[AB_PATCH_ITERATIONS];
-  Work work = {.cache = ab_patch_cache_find(island), .belong = true};
+  Work work = {.cache = ab_patch_cache_find(island)};
   Progress p = begin_progress(island);
   mend_by_old_factors(island, work.cache, &p);
   int first = island->iterations;
@@ -467,12 +488,13 @@ abStatus ab_patch_newton(abPatchIsland* island) {
     if (!known) {
       evaluate(island);
       island->residual = ab_patch_residual(island);
+      if (work.full && island->residual <= AT_THE_END) end_by_old_factors(island, &work, &p);
     }
     bool stalled = island->residual <= p.loose && island->residual > 0.5 * p.last;  // by rounding
     p.last = island->residual;
     if (island->residual < 0.5 * p.best) p.best = island->residual, p.since = 0;
     bool enough = island->residual <= p.enough || stalled;
-    if (enough && work.belong && end_pass(island, &p, stalled)) break;
+    if (enough && end_pass(island, &p, stalled)) break;
     if (island->iterations - first >= most) break;
     if (!work.value) {
       abStatus status = take_work(island, &work);
@@ -481,17 +503,17 @@ abStatus ab_patch_newton(abPatchIsland* island) {
     if (island->ncontact > AB_PATCH_LARGE) p.enough = BEYOND * p.tolerance;
     // Where it goes to and fro between two kinks, only an exact search gets on.
     double accept = ++p.since > PATIENCE ? 1e-3 : 0.3;
-    bool begins = island->iterations++ == first;
-    if (begins && island->ncontact > AB_PATCH_LARGE && begin_at_last_motion(island))
-      begins = work.belong = false;
-    if (enough && !work.belong) accept = INFINITY;
-    bool done = begins ? predict(island, &work) : newton_step(island, &work, accept);
+    bool begins = island->iterations == first, large = island->ncontact > AB_PATCH_LARGE;
+    if (!begins || !large) island->iterations++;
+    bool done = !begins ? newton_step(island, &work, accept)
+                : large ? relax(island, &work)
+                        : predict(island, &work);
     if (!done) {
       island->nregularised++;
       break;
     }
   }
-  if (work.contact && !(work.belong && island->residual <= p.tolerance)) {
+  if (work.contact && !(island->residual <= p.tolerance)) {
     take_back(island, &work);
     island->loads_follow = false;
     return AB_OK;

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "contact/patch.h"
 #include "math/spatial.h"
 
@@ -470,4 +471,120 @@ abStatus ab_patch_sweep(abPatchIsland* island) {
   island->residual = left_wrong(island, local, limit) * system->param[AB_PATCH_TOLERANCE];
   island->loads_follow = true;
   return AB_OK;
+}
+
+// --- for Newton's method
+// ---------------------------------------------------------------------------------------
+
+// Newton's step for the whole island is as good as each contact's law is straight, and where a
+// patch is to begin or to cease slipping it is not: full steps then jump to and fro, shortened ones
+// hold up all the others. So the law is linearised not at the twist V but where the contact alone,
+// with the velocities its impulse has left it, would go: at the X of its local problem
+//
+//   law(X) = impulse + R (X - V),
+//
+// R the inertia of its two bodies against relative motion, made stiffer by what surrounds them.
+// Where the impulse is the law's, X = V. With R infinite this is Newton's method in velocities,
+// with R = 0 in impulses (as for augmented Lagrangians: Alart & Curnier 1991). The pressure, a
+// power of the depth, wants the second, and friction something between.
+#define STIFFER_NORMAL 4.0
+#define STIFFER_ALONG 10.0
+
+struct abPatchAlone {
+  Local local;                // its `inverse` is R
+  double f[6], G[12], A[36];  // law and minus its derivative at X; factors of R + G
+};
+
+typedef struct Alone {
+  abPatchIsland* island;
+  abPatchAlone* alone;
+} Alone;
+
+static void stiffen(double R[36]) {
+  double n = sqrt(STIFFER_NORMAL), t = sqrt(STIFFER_ALONG), by[6] = {t, t, n, n, n, t};
+  for (int k = 0; k < 36; k++) R[k] *= by[k / 6] * by[k % 6];
+}
+
+// The law at X = state, its derivative trusted as far as the impulse agrees.
+static void ask_at_state(abPatchContact* c, abPatchAlone* a) {
+  c->law.trust = 1;
+  if (!ab_patch_evaluate(&c->law, c->state, a->f, a->G)) {
+    memcpy(c->answer, a->f, sizeof c->answer);
+    c->law.trust = ab_patch_trust(c, c->impulse);
+    if (c->law.trust < 1) ab_patch_evaluate(&c->law, c->state, a->f, a->G);
+  }
+  ab_patch_expand_G(a->G, a->A);
+  for (int k = 0; k < 36; k++) a->A[k] += a->local.inverse[k];
+  factor6(a->A);
+}
+
+// Answer and derivative at V as seen from X.
+static void answer_from_state(abPatchContact* c, const abPatchAlone* a) {
+  double d[6], Gd[6];
+  for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
+  ab_patch_apply_G(a->G, d, Gd);
+  for (int k = 0; k < 6; k++) c->answer[k] = a->f[k] - Gd[k];
+  memcpy(c->G, a->G, sizeof c->G);
+}
+
+// The step from X to where it should be, by the derivative; returns its speed.
+static double step_of(const abPatchContact* c, const abPatchAlone* a, double s[6]) {
+  double d[6], push[6];
+  for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
+  apply6(a->local.inverse, d, push);
+  for (int k = 0; k < 6; k++) s[k] = a->f[k] - c->impulse[k] + push[k];
+  solve6(a->A, s);
+  return speed_of(c, s);
+}
+
+// Moves X: by one step if that takes most of the way, else by a search.
+static void relax_contact(abPatchContact* c, abPatchAlone* a) {
+  double s[6], old[6];
+  a->local.left = step_of(c, a, s);
+  if (a->local.left <= LEFT_ALONE * a->local.limit) return;
+  memcpy(old, c->state, sizeof old);
+  for (int k = 0; k < 6; k++) c->state[k] += s[k];
+  ask_at_state(c, a);
+  if (step_of(c, a, s) <= fmax(0.01 * a->local.left, a->local.limit)) return;
+  Trial t;
+  memcpy(c->state, old, sizeof old);
+  memcpy(t.V, c->V, sizeof t.V);
+  memcpy(t.f, c->impulse, sizeof t.f);
+  if (!(t.f[2] > 0)) ab_patch_evaluate(&c->law, c->V, t.answer, NULL);
+  solve_contact(c, &a->local, &t);
+  memcpy(c->state, t.V, sizeof c->state);
+  ask_at_state(c, a);
+}
+
+static void relax_chunk(void* context, int chunk, int worker) {
+  (void)worker;
+  const Alone* w = context;
+  int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
+  for (int i = first; i < last && i < w->island->ncontact; i++) {
+    relax_contact(w->island->contact[i], &w->alone[i]);
+    answer_from_state(w->island->contact[i], &w->alone[i]);
+  }
+}
+
+int ab_patch_relax(abPatchIsland* island, abPatchAlone* alone) {
+  Alone work = {island, alone};
+  int n = 0;
+  ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, &work);
+  for (int i = 0; i < island->ncontact; i++) n += alone[i].local.left > 10 * alone[i].local.limit;
+  return n;
+}
+
+abPatchAlone* ab_patch_alone(abPatchIsland* island) {
+  abPatchAlone* alone = AB_TAKE(island->scratch, abPatchAlone, island->ncontact);
+  double limit = 0.1 * island->system->param[AB_PATCH_SWEEP_TOLERANCE] * unit_speed(island->system);
+  for (int i = 0; i < island->ncontact && alone; i++) {
+    abPatchContact* c = island->contact[i];
+    abPatchAlone* a = &alone[i];
+    a->local.limit = limit;
+    island->nregularised += prepare(island, c, &a->local);
+    stiffen(a->local.inverse);
+    ask_at_state(c, a);
+    answer_from_state(c, a);
+  }
+  return alone;
 }

@@ -181,6 +181,7 @@ static void fill_skin(abPolyhedron* p) {
   skin->middle = v3_scale(0.5, v3_add(low, high));
   skin->half = v3_scale(0.5, v3_sub(high, low));
   skin->size = v3_norm(skin->half);
+  skin->spread = skin->half.x + skin->half.y + skin->half.z;
   skin->thin = INFINITY;
   for (int f = 0; f < p->nface; f++)
     skin->thin = fmin(skin->thin, 2 * (p->plane[f].d - v3_dot(p->plane[f].n, p->centroid)));

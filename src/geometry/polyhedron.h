@@ -30,7 +30,7 @@ static inline int ab_link_right(abLink e) { return (int)(e >> 24); }
 // What overlaps need of a polyhedron beyond abPolyhedron. It lies in the polyhedron's block.
 typedef struct abSkin {
   abVec3 middle, half;  // bounding box in the shape's frame
-  double size;          // half of its diagonal
+  double size, spread;  // half of its diagonal, and the sum of the half lengths
   double thin;          // twice the distance from the centroid to the nearest face
   bool box;             // vertices, faces and edges are those of ab_polyhedron_box; corners may
                         // lie elsewhere
