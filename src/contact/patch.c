@@ -21,8 +21,7 @@
 //
 // 1 The sum over points stands for an integral over the area. That of the pressure is exact, with a
 //   share of it on the border; friction is a sum over the points of a rule (quadrature.c), with
-//   closed forms where the whole patch sticks, as at rest it does, and where it turns about a pole
-//   in or near it: patch_law.c.
+//   closed forms where the whole patch sticks, as at rest it does: patch_law.c.
 // 2 Target v*_q = min( k (h_q - delta), (h_q - delta) / dt ): depth beyond the slop delta is taken
 //   back at the rate k = recovery / dt, but not by more than a step of free fall; a patch less deep
 //   may close until it has the slop's depth, delta = slop g dt^2: hardly any. A patch at rest stays

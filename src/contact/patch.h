@@ -74,11 +74,10 @@ typedef struct abPatchLaw {
   double *x, *y, *w;
   bool filled;
   const abVec2* polygon;
-  double* fine;  // room for abPatchPieces (patch_points.h): friction about a pole is integrated;
-                 // NULL if it is not for this patch
-  bool use_fine, was_fine;  // now; in the step before
-  bool fine_refused;        // not for this profile
-  double fine_scale;        // makes the integral of the profile that of the sum over points
+  double* fine;  // room for the finer rule (x, y, w), NULL if there is none for this patch
+  bool use_fine, fine_filled, was_fine;  // now; computed; in the step before
+  bool fine_refused;                     // it is none for this profile
+  double fine_scale;  // makes the finer rule's integral of the profile that of the other
   abPolygonMoments moments;
   // normal: pressure = max(0, min over i of (target[i] - normal velocity) * weight), target[i] =
   // affine in (1, x, y)
@@ -206,9 +205,7 @@ bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double impulse[6], do
 void ab_patch_profile_ready(abPatchLaw* law);  // after profile[][] was set
 void ab_patch_set_load(abPatchLaw* law, double load);
 void ab_patch_pressure_fields(const abPatchLaw* law, const double V[6], double field[2][3]);
-// The profile for friction that belongs to it.
-void ab_patch_friction_fields(const abPatchLaw* law, const double V[6], double field[2][3]);
-// Chooses to integrate friction about its pole where the patch turns; never goes back within a
+// Chooses the finer rule for friction where the patch turns; never goes back within a
 // step, so that the energy a pass minimises is one function.
 void ab_patch_choose_rule(abPatchLaw* law, const double V[6]);
 double ab_patch_pressure(const abPatchLaw* law, const double V[6], double x, double y);
@@ -258,7 +255,7 @@ double ab_patch_trust(const abPatchContact* c, const double f[6]);
 abStatus ab_patch_newton(abPatchIsland* island);
 // --- patch_cache.c
 // Contacts with at most this many corners are kept from step to step.
-enum { AB_PATCH_CORNERS = 8, AB_PATCH_STORE = 3 * 36 + 120 + 2 * 8 + 4 * 10 };
+enum { AB_PATCH_CORNERS = 8, AB_PATCH_STORE = 3 * (36 + 72) + 2 * 8 + 4 * 10 };
 typedef struct abPatchPlaces abPatchPlaces;
 abPatchPlaces* ab_patch_places(const abContactProblem* problem);  // NULL: none
 // The place of the contact that wrote the memory, if it is still there, else 0.

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "contact/patch.h"
-#include "contact/patch_points.h"
 #include "math/vec.h"
 
 // A round body rolls: the width of its patch is only the depth of the overlap, which its curvature
@@ -67,20 +66,15 @@ static int point_count(const abPair* pair) {
   return extent_of(pair) == EXTENT_AREA ? ab_quadrature_count(pair->patch.nvert) : COLLAPSED;
 }
 
-// Room for the pieces of a patch that turns.
-enum { PIECES = (sizeof(abPatchPieces) + sizeof(double) - 1) / sizeof(double) };
-_Static_assert(3 * (4 * AB_PATCH_CORNERS + 4) + PIECES + 2 * AB_PATCH_CORNERS +
-                       4 * (AB_PATCH_CORNERS + 2) <=
-                   AB_PATCH_STORE,
-               "the places of patch_cache.c hold what a patch needs");
-
-static int piece_room(const abPair* pair) {
-  return extent_of(pair) == EXTENT_AREA && pair->patch.nvert <= AB_PIECE_CORNERS ? PIECES : 0;
+// Polygons with many edges have points enough without the finer rule.
+static int fine_count(const abPair* pair) {
+  int n = pair->patch.nvert;
+  return n <= 6 && extent_of(pair) == EXTENT_AREA ? ab_quadrature_fine_count(n) : 0;
 }
 
 int ab_patch_store_size(const abPair* pair) {
   int n = pair->patch.nvert;
-  return 3 * point_count(pair) + piece_room(pair) + 2 * n + 4 * (n + 2);
+  return 3 * (point_count(pair) + fine_count(pair)) + 2 * n + 4 * (n + 2);
 }
 
 // The polygon without the vertices that hardly bend its border. They come and go with the bodies'
@@ -106,17 +100,15 @@ void ab_patch_set_area(const abPair* pair, abPatchLaw* law, double* store) {
   const abPatch* patch = &pair->patch;
   int n = point_count(pair);
   law->x = store, law->y = store + n, law->w = store + 2 * n;
-  law->fine = piece_room(pair) > 0 ? store + 3 * n : NULL;
-  for (int i = 0; i < 6 && law->fine; i++)  // of no profile yet
-    ((abPatchPieces*)law->fine)->profile[i / 3][i % 3] = NAN;
-  law->use_fine = false;
+  law->fine = fine_count(pair) > 0 ? store + 3 * n : NULL;
+  law->use_fine = law->fine_filled = false;
   law->polygon = NULL, law->npart = 0;
   Extent extent = extent_of(pair);
   if (extent != EXTENT_AREA) {
     collapse_area(patch, extent, law);
     return;
   }
-  abVec2* polygon = (abVec2*)(store + 3 * n + piece_room(pair));
+  abVec2* polygon = (abVec2*)(store + 3 * (n + fine_count(pair)));
   int corners = clean_polygon(patch, polygon);
   law->polygon = polygon;
   law->ncorner = corners, law->npoint = ab_quadrature_count(corners), law->filled = false;

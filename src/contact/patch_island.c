@@ -239,7 +239,7 @@ double ab_patch_trust(const abPatchContact* c, const double f[6]) {
 // would turn.
 static void follow_pressure(abPatchLaw* law, const double V[6], double blend) {
   double now[2][3];
-  ab_patch_friction_fields(law, V, now);
+  ab_patch_pressure_fields(law, V, now);
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < 3; k++) law->profile[i][k] += blend * (now[i][k] - law->profile[i][k]);
   ab_patch_profile_ready(law);

@@ -11,12 +11,7 @@
 //
 // Friction is a sum over the points of a rule. Where the slip is below slip_speed at every corner
 // (the speed is convex), it has a closed form in sums of the profile, and gives the same result.
-// Where the patch turns about a pole in or near it, the direction of slip has a kink there which
-// sums over points miss by up to 3 % of the load; then friction is integrated in closed form too,
-// in polar coordinates about the pole (ab_ring_pole). Where the profile is cut off or bends,
-// that is done piece by piece.
 #include <math.h>
-#include <string.h>
 
 #include "contact/patch.h"
 #include "contact/patch_points.h"
@@ -47,6 +42,15 @@ static abPatchPoints all_points(abPatchLaw* law) {
   return (abPatchPoints){law->npoint, law->x, law->y, law->w};
 }
 
+static abPatchPoints friction_points_of(abPatchLaw* law) {
+  if (!law->use_fine) return all_points(law);
+  int n = ab_quadrature_fine_count(law->ncorner);
+  double *x = law->fine, *y = x + n, *w = y + n;
+  if (!law->fine_filled) ab_quadrature_fine(law->ncorner, law->polygon, x, y, w);
+  law->fine_filled = true;
+  return (abPatchPoints){n, x, y, w};
+}
+
 static double most_at_corners(const abPatchLaw* law, const double s[3]) {
   double most = 0;
   for (int i = 0; i < law->ncorner; i++) {
@@ -54,6 +58,34 @@ static double most_at_corners(const abPatchLaw* law, const double s[3]) {
     most = max2(most, a * a + b * b);
   }
   return most;
+}
+
+// The two rules see a different load where the pressure is cut off inside the patch. Where they
+// differ by much, all the load is at one corner, and the finer rule, which has no corners, is none.
+static void scale_fine(abPatchLaw* law) {
+  law->use_fine = true;
+  abPatchPoints points = friction_points_of(law);
+  double sum[4];
+  ab_points_profile(&points, (const double(*)[3])law->profile, sum);
+  law->use_fine = sum[0] > 0.5 * law->stick[0] && sum[0] < 2 * law->stick[0];
+  law->fine_refused = !law->use_fine;
+  law->fine_scale = law->use_fine ? law->stick[0] / sum[0] : 1;
+  // what sticks and what slips must be summed alike: else friction jumps where slip begins
+  for (int k = 1; k < 4 && law->use_fine; k++) law->stick[k] = law->fine_scale * sum[k];
+}
+
+// It matters where the pole of the slip lies within a few radii of the patch. Who has used the
+// finer rule keeps it for longer: a patch at rest that changed its rule would feel it, and change
+// it again.
+void ab_patch_choose_rule(abPatchLaw* law, const double V[6]) {
+  if (law->use_fine || law->fine_refused || !law->fine || !(law->slip_speed > 0)) return;
+  double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
+  const double* m = law->moments.m;
+  double turning = s[2] * s[2] * (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];
+  double ease = law->was_fine ? 0.25 : 1;
+  if (turning > ease * 0.05 * (s[0] * s[0] + s[1] * s[1]) &&
+      most_at_corners(law, s) > ease * law->slip_speed * law->slip_speed)
+    scale_fine(law);
 }
 
 double ab_patch_pressure(const abPatchLaw* law, const double V[6], double x, double y) {
@@ -65,166 +97,6 @@ static bool positive_at_corners(const abPatchLaw* law, Field p) {
   double least = INFINITY;
   for (int i = 0; i < law->ncorner; i++) least = min2(least, at(p, law->x[i], law->y[i]));
   return least > 0;
-}
-
-// --- a patch that turns
-
-static void measure_piece(abPatchPiece* p) {
-  const abRing* r = &p->ring;
-  double x = 0, y = 0, rr = 0, per = 1.0 / r->n;
-  for (int i = 0; i < r->n; i++) x += per * r->x[i], y += per * r->y[i];
-  for (int i = 0; i < r->n; i++)
-    rr += per * ((r->x[i] - x) * (r->x[i] - x) + (r->y[i] - y) * (r->y[i] - y));
-  p->center = (abVec2){x, y}, p->radius2 = rr / 3;
-}
-
-// Leaves of a convex polygon what is where the field is positive, or, with `zero`, not negative.
-static void cut(const abRing* from, Field f, bool zero, abRing* to) {
-  const double *x = from->x, *y = from->y;
-  int n = from->n;
-  to->n = 0;
-  double before = n > 0 ? at(f, x[n - 1], y[n - 1]) : 0;
-  for (int i = 0, j = n - 1; i < n; j = i++) {
-    double here = at(f, x[i], y[i]);
-    bool was = before > 0 || (zero && before == 0), is = here > 0 || (zero && here == 0);
-    if (was != is) {
-      double t = before / (before - here);
-      to->x[to->n] = x[j] + t * (x[i] - x[j]), to->y[to->n++] = y[j] + t * (y[i] - y[j]);
-    }
-    if (is) to->x[to->n] = x[i], to->y[to->n++] = y[i];
-    before = here;
-  }
-}
-
-static Field profile_field(const abPatchLaw* law, int i) {
-  return (Field){law->profile[i][0], law->profile[i][1], law->profile[i][2]};
-}
-
-// Which of the profile's fields is the smaller one on all of the patch and positive: -1 if neither.
-static int only_field(const abPatchLaw* law) {
-  Field f[2] = {profile_field(law, 0), profile_field(law, 1)};
-  Field d = {f[1].c - f[0].c, f[1].x - f[0].x, f[1].y - f[0].y};
-  bool first = true, second = true;
-  for (int i = 0; i < law->ncorner; i++) {
-    double v = at(d, law->x[i], law->y[i]);
-    if (v < 0) first = false;
-    if (v > 0) second = false;
-  }
-  int i = first ? 0 : 1;
-  return (first || second) && positive_at_corners(law, f[i]) ? i : -1;
-}
-
-static void cut_piece(const abPatchLaw* law, const abRing* whole, abPatchPiece* p) {
-  Field f = profile_field(law, p->field), g = profile_field(law, 1 - p->field);
-  Field less = {g.c - f.c, g.x - f.x, g.y - f.y};
-  abRing half;
-  cut(whole, less, p->field == 0, &half);
-  cut(&half, f, false, &p->ring);
-}
-
-// They are kept as long as the profile stays.
-static const abPatchPieces* profile_pieces(const abPatchLaw* law) {
-  abPatchPieces* pieces = (abPatchPieces*)law->fine;
-  if (memcmp(pieces->profile, law->profile, sizeof law->profile) == 0) return pieces;
-  memcpy(pieces->profile, law->profile, sizeof law->profile);
-  pieces->n = 0;
-  int only = only_field(law);
-  abRing whole = {.n = law->ncorner};
-  memcpy(whole.x, law->x, sizeof(double) * (size_t)law->ncorner);
-  memcpy(whole.y, law->y, sizeof(double) * (size_t)law->ncorner);
-  for (int i = 0; i < 2; i++) {
-    abPatchPiece* p = &pieces->piece[pieces->n];
-    if (only == 1 - i) continue;
-    p->field = i, p->whole = only == i;
-    if (p->whole)
-      p->ring = whole;
-    else
-      cut_piece(law, &whole, p);
-    if (p->ring.n < 3) continue;
-    ab_ring_close(&p->ring);
-    measure_piece(p);
-    pieces->n++;
-  }
-  return pieces;
-}
-
-static void ring_vertices(const abRing* ring, abVec2* vertex) {
-  for (int i = 0; i < ring->n; i++) vertex[i] = (abVec2){ring->x[i], ring->y[i]};
-}
-
-// Adds the integrals of an affine field times 1, x, y, x^2 + y^2 over an area with the moments m.
-static void add_affine(const double m[10], const double p[3], double sum[4]) {
-  sum[0] += p[0] * m[AB_M_1] + p[1] * m[AB_M_X] + p[2] * m[AB_M_Y];
-  sum[1] += p[0] * m[AB_M_X] + p[1] * m[AB_M_XX] + p[2] * m[AB_M_XY];
-  sum[2] += p[0] * m[AB_M_Y] + p[1] * m[AB_M_XY] + p[2] * m[AB_M_YY];
-  sum[3] += p[0] * (m[AB_M_XX] + m[AB_M_YY]) + p[1] * (m[AB_M_XXX] + m[AB_M_XYY]) +
-            p[2] * (m[AB_M_XXY] + m[AB_M_YYY]);
-}
-
-// The sums over points see a different load where the pressure is cut off inside the patch. Where
-// they differ by much, all the load is at one corner or edge, and pieces are too thin.
-static void scale_fine(abPatchLaw* law) {
-  const abPatchPieces* pieces = profile_pieces(law);
-  double sum[4] = {0};
-  for (int i = 0; i < pieces->n; i++) {
-    const abPatchPiece* p = &pieces->piece[i];
-    abVec2 vertex[AB_RING_MOST];
-    abPolygonMoments moments;
-    ring_vertices(&p->ring, vertex);
-    ab_polygon_moments(p->ring.n, vertex, &moments);
-    add_affine(moments.m, law->profile[p->field], sum);
-  }
-  law->use_fine = sum[0] > 0.5 * law->stick[0] && sum[0] < 2 * law->stick[0];
-  law->fine_refused = !law->use_fine;
-  law->fine_scale = law->use_fine ? law->stick[0] / sum[0] : 1;
-  // what sticks and what slips must be integrated alike: else friction jumps where slip begins
-  for (int k = 1; k < 4 && law->use_fine; k++) law->stick[k] = law->fine_scale * sum[k];
-}
-
-// Squared distance of the pole of the slip, in radii of the patch.
-static double distance2(const abPatchLaw* law, const double s[3]) {
-  const double* m = law->moments.m;
-  double turning = s[2] * s[2] * (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];
-  return (s[0] * s[0] + s[1] * s[1]) / turning;
-}
-
-// It matters where the pole of the slip lies within a few radii of the patch. Who has been
-// integrated goes on, wherever the pole, until nearly all of it sticks: a patch at rest that
-// changed its rule would feel it, and change it again.
-void ab_patch_choose_rule(abPatchLaw* law, const double V[6]) {
-  if (law->use_fine || law->fine_refused || !law->fine || !(law->slip_speed > 0)) return;
-  double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
-  double slow2 = law->slip_speed * law->slip_speed, most2 = most_at_corners(law, s);
-  if (law->was_fine ? most2 > 0.25 * slow2 : most2 > slow2 && 0.05 * distance2(law, s) < 1)
-    scale_fine(law);
-}
-
-// The law about the pole c, where s = s_2 n x (r - c): a point slips along n x e, and the circle of
-// quadrature.h is that within which it sticks. With the moments about the pole
-//
-//   force   -gain sign(s_2) n x (beyond1 + within1 / b)
-//   torque  -gain sign(s_2) (beyond0 + within2 / b)
-//
-// and the derivative likewise: across the slip all points resist, along it only those that stick,
-// and the share 1 - trust of the others.
-static void friction_about(const abPole* pole, const abPoleSums* m, const abPatchSlip* slip,
-                           double f[3], double* G) {
-  double x = pole->at.x, y = pole->at.y, b = pole->radius, turn = slip->s[2];
-  double k = turn > 0 ? slip->gain : -slip->gain;
-  double fx = k * (m->beyond1[1] + m->within1[1] / b);
-  double fy = -k * (m->beyond1[0] + m->within1[0] / b);
-  f[0] = fx, f[1] = fy, f[2] = x * fy - y * fx - k * (m->beyond0 + m->within2 / b);
-  if (!G) return;
-  double unit = k / turn, rest = 1 - slip->trust;
-  const double* r = m->beyond2;
-  double xx = unit * (r[0] + rest * r[2] + m->within0 / b), xy = unit * (1 - rest) * r[1],
-         yy = unit * (r[2] + rest * r[0] + m->within0 / b);
-  double hx = -unit * (rest * m->beyond1[1] + m->within1[1] / b),
-         hy = unit * (rest * m->beyond1[0] + m->within1[0] / b);
-  G[0] = xx, G[1] = xy, G[2] = yy;
-  G[3] = hx - y * xx + x * xy, G[4] = hy - y * xy + x * yy;
-  G[5] = unit * (rest * m->beyond0 + m->within2 / b) + y * y * xx - 2 * x * y * xy + x * x * yy +
-         2 * (x * hy - y * hx);
 }
 
 // Adds what an affine pressure p does on an area with the moments m.
@@ -300,75 +172,14 @@ static void friction_stick(const abPatchLaw* law, const double s[3], double f[6]
   G[3] = -k * m[2], G[4] = k * m[1], G[5] = k * m[3];
 }
 
-static void friction_points(abPatchLaw* law, const abPatchSlip* slip, double t[3], double* G) {
-  abPatchPoints points = all_points(law);
-  ab_points_friction(&points, (const double(*)[3])law->profile, slip, t, G);
-}
-
-// A sum over points all the same: as good as exact where the pole is far away.
-static void friction_far(abPatchLaw* law, const abPatchPiece* piece, const abPatchSlip* slip,
-                         double t[3], double* G) {
-  if (piece->whole) {
-    friction_points(law, slip, t, G);
-    return;
-  }
-  enum { MOST = 4 * AB_RING_MOST + 4 };
-  double x[MOST], y[MOST], w[MOST], field[2][3];
-  abVec2 vertex[AB_RING_MOST];
-  abPatchPoints points = {ab_quadrature_count(piece->ring.n), x, y, w};
-  ring_vertices(&piece->ring, vertex);
-  ab_quadrature_polygon(piece->ring.n, vertex, x, y, w);
-  for (int k = 0; k < 2; k++) memcpy(field[k], law->profile[piece->field], sizeof field[k]);
-  ab_points_friction(&points, (const double(*)[3])field, slip, t, G);
-}
-
-// Up to NEAR squared radii of the piece the pole is near, from FAR on it is far; between the two
-// the answers, which hardly differ, are mixed, so that nothing jumps.
-#define NEAR 100
-#define FAR 400
-
-static void friction_piece(abPatchLaw* law, const abPatchPiece* piece, const abPatchSlip* slip,
-                           double t[3], double* G) {
-  const double* s = slip->s;
-  double a = s[0] - s[2] * piece->center.y, b = s[1] + s[2] * piece->center.x;
-  double away = (a * a + b * b) / (s[2] * s[2] * piece->radius2);
-  if (!(away < FAR)) {
-    friction_far(law, piece, slip, t, G);
-    return;
-  }
-  abPole pole = {{-s[1] / s[2], s[0] / s[2]}, slip->slow / fabs(s[2])};
-  abPoleSums sums;
-  ab_ring_pole(&piece->ring, law->profile[piece->field], &pole, G != NULL, &sums);
-  friction_about(&pole, &sums, slip, t, G);
-  if (away <= NEAR) return;
-  double far[3], slope[6], share = (away - NEAR) / (FAR - NEAR);
-  friction_far(law, piece, slip, far, G ? slope : NULL);
-  for (int k = 0; k < 3; k++) t[k] += share * (far[k] - t[k]);
-  for (int k = 0; k < 6 && G; k++) G[k] += share * (slope[k] - G[k]);
-}
-
-static void friction_turning(abPatchLaw* law, const abPatchSlip* slip, double t[3], double* G) {
-  const abPatchPieces* pieces = profile_pieces(law);
-  for (int k = 0; k < 3; k++) t[k] = 0;
-  for (int k = 0; k < 6 && G; k++) G[k] = 0;
-  for (int i = 0; i < pieces->n; i++) {
-    double part[3], slope[6];
-    friction_piece(law, &pieces->piece[i], slip, part, G ? slope : NULL);
-    for (int k = 0; k < 3; k++) t[k] += part[k];
-    for (int k = 0; k < 6 && G; k++) G[k] += slope[k];
-  }
-}
-
-static void friction_slip(abPatchLaw* law, const double s[3], double f[6], double* G) {
+static void friction_points(abPatchLaw* law, const double s[3], double f[6], double* G) {
+  abPatchPoints points = friction_points_of(law);
   abPatchSlip slip = {.s = {s[0], s[1], s[2]},
                       .gain = law->use_fine ? law->gain * law->fine_scale : law->gain,
                       .slow = law->slip_speed,
                       .trust = law->trust};
   double t[3];
-  if (law->use_fine)
-    friction_turning(law, &slip, t, G);
-  else
-    friction_points(law, &slip, t, G);
+  ab_points_friction(&points, (const double(*)[3])law->profile, &slip, t, G);
   f[0] = t[0], f[1] = t[1], f[5] = t[2];
 }
 
@@ -382,8 +193,17 @@ bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double f[6], double G
   if (sticks)
     friction_stick(law, s, f, G);
   else
-    friction_slip(law, s, f, G);
+    friction_points(law, s, f, G);
   return whole && sticks;
+}
+
+static void stick_closed(abPatchLaw* law, Field p) {
+  const double* m = law->moments.m;
+  law->stick[0] = p.c * m[AB_M_1] + p.x * m[AB_M_X] + p.y * m[AB_M_Y];
+  law->stick[1] = p.c * m[AB_M_X] + p.x * m[AB_M_XX] + p.y * m[AB_M_XY];
+  law->stick[2] = p.c * m[AB_M_Y] + p.x * m[AB_M_XY] + p.y * m[AB_M_YY];
+  law->stick[3] = p.c * (m[AB_M_XX] + m[AB_M_YY]) + p.x * (m[AB_M_XXX] + m[AB_M_XYY]) +
+                  p.y * (m[AB_M_XXY] + m[AB_M_YYY]);
 }
 
 void ab_patch_set_load(abPatchLaw* law, double load) {
@@ -394,14 +214,21 @@ void ab_patch_set_load(abPatchLaw* law, double load) {
 }
 
 static bool integrate_profile(abPatchLaw* law) {
-  const double(*profile)[3] = (const double(*)[3])law->profile;
-  int only = only_field(law);
-  if (only >= 0) {
-    for (int k = 0; k < 4; k++) law->stick[k] = 0;
-    add_affine(law->moments.m, profile[only], law->stick);
+  Field f[2];
+  for (int i = 0; i < 2; i++)
+    f[i] = (Field){law->profile[i][0], law->profile[i][1], law->profile[i][2]};
+  Field d = {f[1].c - f[0].c, f[1].x - f[0].x, f[1].y - f[0].y};
+  bool first = true, second = true;  // the smaller one everywhere
+  for (int i = 0; i < law->ncorner; i++) {
+    double v = at(d, law->x[i], law->y[i]);
+    if (v < 0) first = false;
+    if (v > 0) second = false;
+  }
+  if ((first || second) && positive_at_corners(law, first ? f[0] : f[1])) {
+    stick_closed(law, first ? f[0] : f[1]);
   } else {
     abPatchPoints points = all_points(law);
-    ab_points_profile(&points, profile, law->stick);
+    ab_points_profile(&points, (const double(*)[3])law->profile, law->stick);
   }
   return law->stick[0] > 0;
 }
@@ -421,38 +248,6 @@ void ab_patch_pressure_fields(const abPatchLaw* law, const double V[6], double f
     Field p = pressure_field(law, i, V);
     field[i][0] = p.c, field[i][1] = p.x, field[i][2] = p.y;
   }
-}
-
-// Of the pressure, the border carries a share, so that it resists tilting by more than the area
-// would; friction is spread over the area alone. So that both have the same load and centre, the
-// profile is the affine field q whose first three moments over the area are those of the pressure p
-// over area and border: A q = B p with the two matrices of moments. On a square that makes its
-// slope 1 + AB_PATCH_BORDER times as large.
-static void spread_field(const double A[6], const double B[6], double p[3]) {
-  double r[3] = {B[AB_M_1] * p[0] + B[AB_M_X] * p[1] + B[AB_M_Y] * p[2],
-                 B[AB_M_X] * p[0] + B[AB_M_XX] * p[1] + B[AB_M_XY] * p[2],
-                 B[AB_M_Y] * p[0] + B[AB_M_XY] * p[1] + B[AB_M_YY] * p[2]};
-  double x = A[AB_M_X] / A[AB_M_1], y = A[AB_M_Y] / A[AB_M_1];  // about the centroid
-  double xx = A[AB_M_XX] - x * A[AB_M_X], xy = A[AB_M_XY] - x * A[AB_M_Y];
-  double yy = A[AB_M_YY] - y * A[AB_M_Y], det = xx * yy - xy * xy;
-  double rx = r[1] - x * r[0], ry = r[2] - y * r[0];
-  if (!(det > 1e-12 * xx * yy)) return;  // so slender that rounding would tell the slope across
-  p[1] = (yy * rx - xy * ry) / det;
-  p[2] = (xx * ry - xy * rx) / det;
-  p[0] = r[0] / A[AB_M_1] - p[1] * x - p[2] * y;
-}
-
-void ab_patch_friction_fields(const abPatchLaw* law, const double V[6], double field[2][3]) {
-  static const double everywhere[3] = {1, 0, 0};
-  double B[6] = {0};
-  ab_patch_pressure_fields(law, V, field);
-  for (int i = 0; i < law->npart; i++) {
-    const abPatchPart* part = &law->part[i];
-    double m[6];
-    if (!part->measured) ab_area_positive(&part->area, everywhere, m);
-    for (int k = 0; k < 6; k++) B[k] += part->measured ? part->m[k] : m[k];
-  }
-  for (int i = 0; i < 2 && law->npart > 0; i++) spread_field(law->moments.m, B, field[i]);
 }
 
 static double profile_at(const abPatchLaw* law, double x, double y) {

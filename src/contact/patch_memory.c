@@ -45,12 +45,9 @@ static abTwist mean_twist(const abPatchContact* c, const abTwist end[2]) {
 
 // Half of the old profile stays: taken over at once, friction moves the pressure and the pressure
 // the friction, to and fro from step to step.
-static void keep_profile(const abPatchContact* c, bool old, double pressure[2][3]) {
-  const abPatchLaw* law = &c->law;
-  if (c->slipping)
-    ab_patch_friction_fields(law, c->V, pressure);
-  else
-    ab_patch_pressure_fields(law, c->V, pressure);
+static void keep_profile(const abPatchLaw* law, const double V[6], bool old,
+                         double pressure[2][3]) {
+  ab_patch_pressure_fields(law, V, pressure);
   for (int i = 0; i < 2 && old; i++)
     for (int k = 0; k < 3; k++) pressure[i][k] = 0.5 * (pressure[i][k] + law->profile[i][k]);
 }
@@ -72,7 +69,7 @@ static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist e
   for (int i = 0; i < 3; i++) m->bristle[i] = c->law.bristle[i] / k;
   memcpy(m->slide, s, sizeof m->slide);
   memcpy(m->impulse, c->impulse, sizeof m->impulse);
-  keep_profile(c, m->h > 0, m->pressure);
+  keep_profile(&c->law, c->V, m->h > 0, m->pressure);
   double now[2][3];
   ab_patch_pressure_fields(&c->law, c->state, now);
   memcpy(m->field, now[0], sizeof m->field);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "base/wide.h"
 #include "contact/patch.h"
 #include "math/spatial.h"
 
@@ -61,7 +62,8 @@ static void add_product(int na, int nb, const double* A, const double* H, double
     }
 }
 
-static void add_product6(const double* restrict A, const double* restrict H, double* restrict B) {
+AB_WIDE static void add_product6(const double* restrict A, const double* restrict H,
+                                 double* restrict B) {
   for (int i = 0; i < 6; i++) {
     double b[6];
     for (int j = 0; j < 6; j++) b[j] = B[i * 6 + j];

@@ -3,8 +3,6 @@
 #ifndef ABUT_CONTACT_PATCH_POINTS_H
 #define ABUT_CONTACT_PATCH_POINTS_H
 
-#include "contact/quadrature.h"
-
 typedef struct abPatchPoints {
   int n;
   const double *x, *y, *w;
@@ -25,23 +23,5 @@ typedef struct abPatchSlip {
 } abPatchSlip;
 void ab_points_friction(const abPatchPoints* points, const double field[2][3],
                         const abPatchSlip* slip, double f[3], double G[6]);
-
-// Where the profile for friction is affine: of each of its two fields the part of the area in which
-// it is the smaller one and positive.
-enum { AB_PIECE_CORNERS = 8 };  // a patch with more of them has points enough
-// Each of two cuts adds a vertex, by rounding perhaps half of them.
-_Static_assert(9 * AB_PIECE_CORNERS / 4 <= AB_RING_MOST, "a piece has room");
-typedef struct abPatchPiece {
-  int field;
-  bool whole;  // it is the patch
-  abVec2 center;
-  double radius2;  // mean square of the distance from it, more or less
-  abRing ring;
-} abPatchPiece;
-typedef struct abPatchPieces {
-  int n;
-  double profile[2][3];  // whose they are
-  abPatchPiece piece[2];
-} abPatchPieces;
 
 #endif

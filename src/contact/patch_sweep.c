@@ -21,13 +21,14 @@
 #include "contact/patch.h"
 #include "math/spatial.h"
 
-typedef struct Local {
-  bool ready;
-  int seen;            // the visit at which the contact was last looked at
-  double left;         // what was wrong then, and not mended
-  double limit;        // velocity that may be wrong in the end
-  double gap;          // mismatch of the impulse and the law at `state`
-  double inverse[36];  // Phi^-1
+// One contact by itself. X: the twist c->state.
+typedef struct abPatchAlone {
+  bool ready, known;          // R; and what belongs to X
+  int seen;                   // the visit at which the contact was last looked at
+  double left;                // what was wrong then, and not mended
+  double limit;               // velocity that may be wrong in the end
+  double R[36];               // Phi^-1
+  double f[6], G[12], A[36];  // law and minus its derivative at X; factors of R + G
 } Local;
 
 // Columns of Phi for one free body: see mobility() in patch_setup.c for one entry.
@@ -70,18 +71,18 @@ static void add_tree_mobility(const abResponse* r, const abPatchContact* c, int 
   }
 }
 
-// A = L D L^T in place, pivots guarded; returns how many were replaced. Fixed size: the compiler
-// unrolls it.
+// A = L D L^T in place, pivots guarded; returns how many were replaced. 1 / D is on the diagonal.
+// Fixed size: the compiler unrolls it.
 static int factor6(double A[36]) {
   int nreplaced = 0;
-  double most = 0;
+  double most = 0, D[6];
   for (int i = 0; i < 6; i++) most = A[7 * i] > most ? A[7 * i] : most;
   for (int j = 0; j < 6; j++) {
     double d = A[7 * j], u[6];
-    for (int k = 0; k < j; k++) u[k] = A[6 * j + k] * A[7 * k], d -= A[6 * j + k] * u[k];
+    for (int k = 0; k < j; k++) u[k] = A[6 * j + k] * D[k], d -= A[6 * j + k] * u[k];
     if (!(d > DBL_EPSILON * most)) d = most > 0 ? most : 1, nreplaced++;
-    A[7 * j] = d;
-    double per = 1 / d;
+    D[j] = d;
+    double per = A[7 * j] = 1 / d;
     for (int i = j + 1; i < 6; i++) {
       double t = A[6 * i + j];
       for (int k = 0; k < j; k++) t -= A[6 * i + k] * u[k];
@@ -94,7 +95,7 @@ static int factor6(double A[36]) {
 static void solve6(const double A[36], double x[6]) {
   for (int i = 1; i < 6; i++)
     for (int k = 0; k < i; k++) x[i] -= A[6 * i + k] * x[k];
-  for (int i = 0; i < 6; i++) x[i] /= A[7 * i];
+  for (int i = 0; i < 6; i++) x[i] *= A[7 * i];
   for (int i = 4; i >= 0; i--)
     for (int k = i + 1; k < 6; k++) x[i] -= A[6 * k + i] * x[k];
 }
@@ -118,7 +119,7 @@ static int prepare(const abPatchIsland* island, const abPatchContact* c, Local* 
     double e[6] = {0};
     e[j] = 1;
     solve6(phi, e);
-    for (int i = 0; i < 6; i++) local->inverse[6 * i + j] = e[i];
+    for (int i = 0; i < 6; i++) local->R[6 * i + j] = e[i];
   }
   local->ready = true;
   return nreplaced;
@@ -204,31 +205,71 @@ typedef struct Visit {
   int now;     // visits so far
 } Visit;
 
-// A trial of the local problem: twist, the impulse that belongs to it, the law's answer.
-typedef struct Trial {
-  double V[6], f[6], answer[6];
-} Trial;
+// --- the local problem, about its last solution X = c->state. What presses presses there as it did
+// when the law last gave its impulse: the neighbours have since moved the bodies by far more than
+// the law's width, and at the present velocity V most points would wrongly seem to have come off,
+// or to slip.
 
-// Goes the fraction a of the step s, of which Phi^-1 s is `push`; returns the energy's slope there.
-static double try_step(abPatchContact* c, const Trial* from, const double s[6],
-                       const double push[6], double a, Trial* to) {
-  double slope = 0;
-  for (int k = 0; k < 6; k++) to->V[k] = from->V[k] + a * s[k], to->f[k] = from->f[k] + a * push[k];
-  ab_patch_evaluate(&c->law, to->V, to->answer, NULL);
-  for (int k = 0; k < 6; k++) slope += s[k] * (to->f[k] - to->answer[k]);
+// The impulse that belongs to X: impulse + R (X - V).
+static void impulse_at(const abPatchContact* c, const Local* l, double F[6]) {
+  double d[6];
+  for (int k = 0; k < 6; k++) d[k] = c->state[k] - c->V[k];
+  apply6(l->R, d, F);
+  for (int k = 0; k < 6; k++) F[k] += c->impulse[k];
+}
+
+// The law at X; its derivative is trusted as far as the impulse F agrees.
+static void ask(abPatchContact* c, Local* l, const double F[6]) {
+  c->law.trust = 1;
+  if (!ab_patch_evaluate(&c->law, c->state, l->f, l->G)) {
+    memcpy(c->answer, l->f, sizeof c->answer);
+    c->law.trust = ab_patch_trust(c, F);
+    if (c->law.trust < 1) ab_patch_evaluate(&c->law, c->state, l->f, l->G);
+  }
+  ab_patch_expand_G(l->G, l->A);
+  for (int k = 0; k < 36; k++) l->A[k] += l->R[k];
+  factor6(l->A);
+  l->known = true;
+}
+
+// A change of the twist as a speed: of the effective mass along the normal with the same energy.
+// The speeds at the patch alone would not do: a small patch may turn fast, and its bodies with it.
+static double size_of(const abPatchContact* c, const Local* l, const double d[6]) {
+  double y[6], sum = 0;
+  apply6(l->R, d, y);
+  for (int k = 0; k < 6; k++) sum += d[k] * y[k];
+  return sqrt(fmax(0, sum) / (c->push * c->law.moments.m[AB_M_1]));
+}
+
+// The step from X to the solution, by the derivative; returns its size.
+static double step_of(const abPatchContact* c, const Local* l, const double F[6], double s[6]) {
+  for (int k = 0; k < 6; k++) s[k] = l->f[k] - F[k];
+  solve6(l->A, s);
+  return size_of(c, l, s);
+}
+
+typedef struct Line {
+  double X[6], F[6];  // where it begins
+  double s[6], Rs[6];
+} Line;
+
+// Goes the fraction a of the step; returns the energy's slope there.
+static double try_step(abPatchContact* c, const Line* line, double a) {
+  double slope = 0, f[6];
+  for (int k = 0; k < 6; k++) c->state[k] = line->X[k] + a * line->s[k];
+  ab_patch_evaluate(&c->law, c->state, f, NULL);
+  for (int k = 0; k < 6; k++) slope += line->s[k] * (line->F[k] + a * line->Rs[k] - f[k]);
   return slope;
 }
 
-// As line_search in patch_newton.c.
-static void local_search(abPatchContact* c, const Trial* from, const double s[6],
-                         const double push[6], double slope0, Trial* to) {
-  double low = 0, high = 1, flow = slope0, fhigh = try_step(c, from, s, push, 1, to);
-  if (fhigh <= 0.5 * -slope0) return;
+// As line_search in patch_newton.c; fhigh: the slope at the end.
+static void local_search(abPatchContact* c, const Line* line, double slope0, double fhigh) {
+  double low = 0, high = 1, flow = slope0;
   bool bisect = false;
   for (int i = 0; i < 12 && high - low > 0.05 * high; i++) {
     double width = high - low;
     double a = bisect ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
-    double f = try_step(c, from, s, push, a, to);
+    double f = try_step(c, line, a);
     if (fabs(f) <= 0.3 * -slope0) return;
     if (f > 0)
       high = a, fhigh = f;
@@ -236,47 +277,40 @@ static void local_search(abPatchContact* c, const Trial* from, const double s[6]
       low = a, flow = f;
     bisect = high - low > 0.5 * width;
   }
-  try_step(c, from, s, push, high, to);
+  for (int k = 0; k < 6; k++) c->state[k] = line->X[k] + high * line->s[k];
 }
 
-enum { LOCAL_STEPS = 4 };
+enum { LOCAL_STEPS = 12 };
 
-// Where to begin. What presses is taken to press as it did when the law last gave its impulse: the
-// neighbours have since moved the bodies by far more than the law's width, and at the present
-// velocity most points would wrongly seem to have come off, or to slip.
-static void begin(abPatchContact* c, const Local* local, Trial* t) {
-  memcpy(c->answer, t->answer, sizeof c->answer);
-  if (t->f[2] > 0) {
-    double d[6], push[6];
-    memcpy(c->answer, c->impulse, sizeof c->answer);
-    for (int k = 0; k < 6; k++) d[k] = c->state[k] - t->V[k];
-    apply6(local->inverse, d, push);
-    for (int k = 0; k < 6; k++) t->V[k] = c->state[k], t->f[k] += push[k];
-  }
-}
-
-static void solve_contact(abPatchContact* c, const Local* local, Trial* t) {
-  begin(c, local, t);
+// Newton's method from X on, with its first step in `line`, until the step is at most `enough`:
+// returns whether it came to that.
+static bool solve_from_state(abPatchContact* c, Local* l, Line* line, double enough) {
   for (int i = 0; i < LOCAL_STEPS; i++) {
-    double A[36], s[6], push[6], slope = 0;
-    c->law.trust = ab_patch_trust(c, t->f);
-    ab_patch_evaluate(&c->law, t->V, t->answer, c->G);
-    ab_patch_expand_G(c->G, A);
-    for (int k = 0; k < 36; k++) A[k] += local->inverse[k];
-    for (int k = 0; k < 6; k++) s[k] = t->answer[k] - t->f[k];
-    factor6(A);
-    solve6(A, s);
-    for (int k = 0; k < 6; k++) slope -= (t->answer[k] - t->f[k]) * s[k];
-    apply6(local->inverse, s, push);
-    Trial to;
-    local_search(c, t, s, push, slope, &to);
-    *t = to;
-    // what is left, as the step that the same derivative would make of it
-    for (int k = 0; k < 6; k++) s[k] = t->answer[k] - t->f[k];
-    solve6(A, s);
-    if (speed_of(c, s) <= LEFT_ALONE * LEFT_ALONE * local->limit) break;
-    memcpy(c->answer, t->answer, sizeof c->answer);
+    double slope0 = 0, slope1 = 0, F[6];
+    for (int k = 0; k < 6; k++) slope0 -= (l->f[k] - line->F[k]) * line->s[k];
+    apply6(l->R, line->s, line->Rs);
+    memcpy(line->X, c->state, sizeof line->X);
+    for (int k = 0; k < 6; k++) c->state[k] += line->s[k], F[k] = line->F[k] + line->Rs[k];
+    ask(c, l, F);
+    for (int k = 0; k < 6; k++) slope1 += line->s[k] * (F[k] - l->f[k]);
+    if (slope1 > 0.5 * -slope0) {
+      local_search(c, line, slope0, slope1);
+      impulse_at(c, l, F);
+      ask(c, l, F);
+    }
+    memcpy(line->F, F, sizeof F);
+    if (step_of(c, l, line->F, line->s) <= enough) return true;
   }
+  return false;
+}
+
+// What did not press, and what has gone astray, begins at V.
+static void solve_contact(abPatchContact* c, Local* l, Line* line, double enough) {
+  if (c->impulse[2] > 0 && solve_from_state(c, l, line, enough)) return;
+  memcpy(c->state, c->V, sizeof c->state);
+  memcpy(line->F, c->impulse, sizeof line->F);
+  ask(c, l, line->F);
+  if (step_of(c, l, line->F, line->s) > enough) solve_from_state(c, l, line, enough);
 }
 
 static bool moved_since(const Visit* visit, const abPatchContact* c, int seen) {
@@ -285,56 +319,68 @@ static bool moved_since(const Visit* visit, const abPatchContact* c, int seen) {
   return false;
 }
 
-// The velocity that a contact is wrong by, at most: how far it is from where the law gives its
-// impulse, or what the law's answer to its motion would change, whichever is less. V has been set.
-static double wrong_by(const abPatchIsland* island, abPatchContact* c, Local* local) {
-  double d[6], answer[6];
-  for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
-  if (local->seen < 0) {  // `state` may not give the impulse
-    ab_patch_evaluate(&c->law, c->state, answer, NULL);
-    local->gap = mismatch(island, c, answer);
-  }
-  double far = speed_of(c, d) + local->gap;
-  if (far <= LEFT_ALONE * local->limit) return far;
-  ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
-  double change = mismatch(island, c, c->answer);
-  if (change > far) return far;
-  memcpy(c->state, c->V, sizeof c->state);
-  local->gap = change;
-  return change;
-}
-
 // Looks at a contact and solves it if it is wrong; returns the velocity it was wrong by.
 static double visit_contact(Visit* visit, abPatchContact* c, Local* local) {
   abPatchIsland* island = visit->island;
   if (!moved_since(visit, c, local->seen)) return local->left;
   ab_patch_relative(island, c, island->v, c->V);
-  double error = wrong_by(island, c, local);
   local->seen = ++visit->now;
-  local->left = error;
-  if (error <= LEFT_ALONE * local->limit) return error;
-  Trial t;
-  memcpy(t.V, c->V, sizeof t.V);
-  memcpy(t.answer, c->answer, sizeof t.answer);
-  memcpy(t.f, c->impulse, sizeof t.f);
   if (!local->ready) island->nregularised += prepare(island, c, local);
-  solve_contact(c, local, &t);
-  double df[6], d[6], sum = 0;
-  for (int k = 0; k < 6; k++) df[k] = t.f[k] - c->impulse[k], sum += 0 * df[k];
+  Line line;
+  double d[6], df[6], sum = 0, least = LEFT_ALONE * local->limit;
+  impulse_at(c, local, line.F);
+  if (!local->known) ask(c, local, line.F);
+  double way = step_of(c, local, line.F, line.s);
+  for (int k = 0; k < 6; k++) d[k] = c->state[k] + line.s[k] - c->V[k];
+  local->left = size_of(c, local, d);
+  if (local->left <= least && way <= local->limit) return local->left;
+  solve_contact(c, local, &line, LEFT_ALONE * least);
+  for (int k = 0; k < 6; k++) d[k] = c->state[k] - c->V[k];
+  local->left = size_of(c, local, d);
+  if (local->left <= least) return local->left;
+  apply6(local->R, d, df);
+  for (int k = 0; k < 6; k++) sum += 0 * df[k];
   if (sum != 0) {  // not finite
     island->nregularised++;
-    return error;
+    memcpy(c->state, c->V, sizeof c->state);
+    local->known = false;
+    return local->left;
   }
-  for (int k = 0; k < 6; k++) d[k] = t.V[k] - c->V[k];
-  memcpy(c->V, t.V, sizeof c->V);
-  memcpy(c->state, t.V, sizeof c->state);
-  memcpy(c->impulse, t.f, sizeof t.f);
+  memcpy(c->V, c->state, sizeof c->V);
+  for (int k = 0; k < 6; k++) c->impulse[k] += df[k];
   push(island, c, df);
   for (int k = 0; k < 2; k++)
     if (c->side[k].block >= 0) visit->moved[c->side[k].block] = visit->now;
-  local->left = local->gap = 0;
-  double change = speed_of(c, d);
+  double change = local->left;
+  local->left = 0;
   local->limit = fmax(local->limit, MOVING_SHARE * change);
+  return change;
+}
+
+// How far X is from where the law gives the impulse.
+static double gap_of(const abPatchIsland* island, abPatchContact* c, const Local* l) {
+  double s[6];
+  if (!l->known) {
+    ab_patch_evaluate(&c->law, c->state, s, NULL);
+    return mismatch(island, c, s);
+  }
+  for (int k = 0; k < 6; k++) s[k] = l->f[k] - c->impulse[k];
+  solve6(l->A, s);
+  return speed_of(c, s);
+}
+
+// The velocity that a contact is wrong by, at most: how far it is from where the law gives its
+// impulse, or what the law's answer to its motion would change, whichever is less. V has been set.
+static double wrong_by(const abPatchIsland* island, abPatchContact* c, const Local* l,
+                       double limit) {
+  double d[6];
+  for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
+  double far = speed_of(c, d) + gap_of(island, c, l);
+  if (far <= LEFT_ALONE * limit) return far;
+  ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
+  double change = mismatch(island, c, c->answer);
+  if (change > far) return far;
+  memcpy(c->state, c->V, sizeof c->state);
   return change;
 }
 
@@ -428,13 +474,12 @@ static double sweep_once(Visit* visit, Local* local, bool back) {
 }
 
 // What is wrong in the end, in units of what may be at rest.
-static double left_wrong(abPatchIsland* island, Local* local, double limit) {
+static double left_wrong(abPatchIsland* island, const Local* local, double limit) {
   double worst = 0;
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
     ab_patch_relative(island, c, island->v, c->V);
-    local[i].limit = limit;
-    worst = fmax(worst, wrong_by(island, c, &local[i]));
+    worst = fmax(worst, wrong_by(island, c, &local[i], limit));
   }
   return worst / limit;
 }
@@ -456,7 +501,7 @@ abStatus ab_patch_sweep(abPatchIsland* island) {
   Momentum momentum;
   if (!local || !visit.moved || !take_momentum(island, &momentum)) return AB_ERROR_MEMORY;
   for (int i = 0; i < island->ncontact; i++)
-    local[i].ready = false, local[i].seen = -1,
+    local[i].ready = local[i].known = false, local[i].seen = -1,
     local[i].limit = fmax(limit, loose * unit_speed(system));
   for (int b = 0; b < island->nblock; b++) visit.moved[b] = 0;
   for (int sweep = 0; sweep < most; sweep++) {
@@ -466,7 +511,7 @@ abStatus ab_patch_sweep(abPatchIsland* island) {
     island->iterations++;
     if (worst <= 1) break;
     if (back && sweep + 2 < most && carry_on(island, &momentum))
-      for (int i = 0; i < island->ncontact; i++) local[i].seen = -1;
+      for (int i = 0; i < island->ncontact; i++) local[i].seen = -1, local[i].known = false;
   }
   island->residual = left_wrong(island, local, limit) * system->param[AB_PATCH_TOLERANCE];
   island->loads_follow = true;
@@ -490,14 +535,9 @@ abStatus ab_patch_sweep(abPatchIsland* island) {
 #define STIFFER_NORMAL 4.0
 #define STIFFER_ALONG 10.0
 
-struct abPatchAlone {
-  Local local;                // its `inverse` is R
-  double f[6], G[12], A[36];  // law and minus its derivative at X; factors of R + G
-};
-
 typedef struct Alone {
   abPatchIsland* island;
-  abPatchAlone* alone;
+  Local* local;
 } Alone;
 
 static void stiffen(double R[36]) {
@@ -505,55 +545,23 @@ static void stiffen(double R[36]) {
   for (int k = 0; k < 36; k++) R[k] *= by[k / 6] * by[k % 6];
 }
 
-// The law at X = state, its derivative trusted as far as the impulse agrees.
-static void ask_at_state(abPatchContact* c, abPatchAlone* a) {
-  c->law.trust = 1;
-  if (!ab_patch_evaluate(&c->law, c->state, a->f, a->G)) {
-    memcpy(c->answer, a->f, sizeof c->answer);
-    c->law.trust = ab_patch_trust(c, c->impulse);
-    if (c->law.trust < 1) ab_patch_evaluate(&c->law, c->state, a->f, a->G);
-  }
-  ab_patch_expand_G(a->G, a->A);
-  for (int k = 0; k < 36; k++) a->A[k] += a->local.inverse[k];
-  factor6(a->A);
-}
-
-// Answer and derivative at V as seen from X.
-static void answer_from_state(abPatchContact* c, const abPatchAlone* a) {
+// Answer and derivative at V as seen from X, trusted as far as the impulse agrees.
+static void answer_from_state(abPatchContact* c, Local* l) {
   double d[6], Gd[6];
   for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
-  ab_patch_apply_G(a->G, d, Gd);
-  for (int k = 0; k < 6; k++) c->answer[k] = a->f[k] - Gd[k];
-  memcpy(c->G, a->G, sizeof c->G);
+  ab_patch_apply_G(l->G, d, Gd);
+  for (int k = 0; k < 6; k++) c->answer[k] = l->f[k] - Gd[k];
+  memcpy(c->G, l->G, sizeof c->G);
 }
 
-// The step from X to where it should be, by the derivative; returns its speed.
-static double step_of(const abPatchContact* c, const abPatchAlone* a, double s[6]) {
-  double d[6], push[6];
-  for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
-  apply6(a->local.inverse, d, push);
-  for (int k = 0; k < 6; k++) s[k] = a->f[k] - c->impulse[k] + push[k];
-  solve6(a->A, s);
-  return speed_of(c, s);
-}
-
-// Moves X: by one step if that takes most of the way, else by a search.
-static void relax_contact(abPatchContact* c, abPatchAlone* a) {
-  double s[6], old[6];
-  a->local.left = step_of(c, a, s);
-  if (a->local.left <= LEFT_ALONE * a->local.limit) return;
-  memcpy(old, c->state, sizeof old);
-  for (int k = 0; k < 6; k++) c->state[k] += s[k];
-  ask_at_state(c, a);
-  if (step_of(c, a, s) <= fmax(0.01 * a->local.left, a->local.limit)) return;
-  Trial t;
-  memcpy(c->state, old, sizeof old);
-  memcpy(t.V, c->V, sizeof t.V);
-  memcpy(t.f, c->impulse, sizeof t.f);
-  if (!(t.f[2] > 0)) ab_patch_evaluate(&c->law, c->V, t.answer, NULL);
-  solve_contact(c, &a->local, &t);
-  memcpy(c->state, t.V, sizeof c->state);
-  ask_at_state(c, a);
+static void relax_contact(abPatchContact* c, Local* l) {
+  Line line;
+  impulse_at(c, l, line.F);
+  l->left = step_of(c, l, line.F, line.s);
+  if (l->left <= LEFT_ALONE * l->limit) return;
+  solve_contact(c, l, &line, fmax(0.01 * l->left, l->limit));
+  memcpy(c->answer, l->f, sizeof c->answer);
+  if (ab_patch_trust(c, c->impulse) != c->law.trust) ask(c, l, c->impulse);
 }
 
 static void relax_chunk(void* context, int chunk, int worker) {
@@ -561,16 +569,17 @@ static void relax_chunk(void* context, int chunk, int worker) {
   const Alone* w = context;
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
   for (int i = first; i < last && i < w->island->ncontact; i++) {
-    relax_contact(w->island->contact[i], &w->alone[i]);
-    answer_from_state(w->island->contact[i], &w->alone[i]);
+    relax_contact(w->island->contact[i], &w->local[i]);
+    answer_from_state(w->island->contact[i], &w->local[i]);
   }
 }
 
+// Far is what would be left alone by the sweeps, at rest.
 int ab_patch_relax(abPatchIsland* island, abPatchAlone* alone) {
   Alone work = {island, alone};
   int n = 0;
   ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, &work);
-  for (int i = 0; i < island->ncontact; i++) n += alone[i].local.left > 10 * alone[i].local.limit;
+  for (int i = 0; i < island->ncontact; i++) n += alone[i].left > 10 * alone[i].limit;
   return n;
 }
 
@@ -579,12 +588,12 @@ abPatchAlone* ab_patch_alone(abPatchIsland* island) {
   double limit = 0.1 * island->system->param[AB_PATCH_SWEEP_TOLERANCE] * unit_speed(island->system);
   for (int i = 0; i < island->ncontact && alone; i++) {
     abPatchContact* c = island->contact[i];
-    abPatchAlone* a = &alone[i];
-    a->local.limit = limit;
-    island->nregularised += prepare(island, c, &a->local);
-    stiffen(a->local.inverse);
-    ask_at_state(c, a);
-    answer_from_state(c, a);
+    Local* l = &alone[i];
+    l->limit = limit;
+    island->nregularised += prepare(island, c, l);
+    stiffen(l->R);
+    ask(c, l, c->impulse);
+    answer_from_state(c, l);
   }
   return alone;
 }

@@ -358,10 +358,12 @@ static void divide_column(const abBlockSymbolic* s, double* value, int j) {
   }
 }
 
+// Blocks are handed to the loops for 6 x 6 ones in batches of at most this many.
+enum { BATCH = 64 };
+
 // Takes off column j what column k, whose block in row j is stored as `first`, adds to it. The rows
 // of column k below j are among those of column j.
 static void subtract_column(const abBlockSymbolic* s, double* value, int j, int k, int first) {
-  enum { BATCH = 64 };
   int nj = s->size[s->order[j]], nk = s->size[s->order[k]], to[BATCH];
   const double* Ljk = value + s->value[first];
   int at = s->start[j], end = s->start[k + 1];
@@ -399,9 +401,53 @@ int ab_block_factor(const abBlockSymbolic* s, double* value, double floor) {
   return nreplaced;
 }
 
+// y -= B x for m stacked 6 x 6 blocks B; the entries of y for block b begin at y[to[b]].
+AB_WIDE static void subtract_forward6(int m, const double* restrict B, const double* restrict x,
+                                      double* restrict y, const int* to) {
+  Four four = *(const Four*)x, ends = JOIN(*(const Two*)(x + 4), *(const Two*)(x + 4));
+  for (int b = 0; b < m; b++)
+    for (int i = 0; i < 6; i += 2, B += 12) {
+      Rows r = load_rows(B);
+      Four p = r.first * four, q = r.second * four, e = r.ends * ends;
+      Four pairs =
+          __builtin_shufflevector(p, q, 0, 4, 2, 6) + __builtin_shufflevector(p, q, 1, 5, 3, 7);
+      Two sum = __builtin_shufflevector(pairs, pairs, 0, 1) +
+                __builtin_shufflevector(pairs, pairs, 2, 3) +
+                (__builtin_shufflevector(e, e, 0, 2) + __builtin_shufflevector(e, e, 1, 3));
+      *(Two*)(y + to[b] + i) -= sum;
+    }
+}
+
+// x -= B^T y likewise.
+AB_WIDE static void subtract_backward6(int m, const double* restrict B, const double* restrict y,
+                                       const int* from, double* restrict x) {
+  Four four = *(const Four*)x;
+  Two two = *(const Two*)(x + 4);
+  for (int b = 0; b < m; b++)
+    for (int i = 0; i < 6; i++, B += 6) {
+      double t = y[from[b] + i];
+      four -= *(const Four*)B * ALL(t);
+      two -= *(const Two*)(B + 4) * (Two){t, t};
+    }
+  *(Four*)x = four;
+  *(Two*)(x + 4) = two;
+}
+
+// Where the entries of the blocks first .. begin in a vector, as long as all are 6 x 6, at most
+// BATCH of them; returns their number.
+static int batch_of(const abBlockSymbolic* s, int nj, int first, int end, int* at) {
+  int m = 0;
+  for (; nj == 6 && first + m < end && m < BATCH; m++) {
+    int i = s->order[s->row[first + m]];
+    if (s->size[i] != 6) break;
+    at[m] = s->offset[i];
+  }
+  return m;
+}
+
 static void solve_forward(const abBlockSymbolic* s, const double* value, double* x) {
   for (int j = 0; j < s->n; j++) {
-    int nj = s->size[s->order[j]];
+    int nj = s->size[s->order[j]], at[BATCH];
     double* xj = x + s->offset[s->order[j]];
     const double* L = value + s->value[s->start[j]];
     for (int i = 0; i < nj; i++) {
@@ -409,14 +455,16 @@ static void solve_forward(const abBlockSymbolic* s, const double* value, double*
       for (int k = 0; k < i; k++) t -= L[i * nj + k] * xj[k];
       xj[i] = t / L[i * nj + i];
     }
-    for (int b = s->start[j] + 1; b < s->start[j + 1]; b++) {
-      int i = s->order[s->row[b]];
-      double* xi = x + s->offset[i];
+    for (int b = s->start[j] + 1, m; b < s->start[j + 1]; b += m) {
       const double* B = value + s->value[b];
-      for (int r = 0; r < s->size[i]; r++) {
-        double t = 0;
-        for (int k = 0; k < nj; k++) t += B[r * nj + k] * xj[k];
-        xi[r] -= t;
+      m = batch_of(s, nj, b, s->start[j + 1], at);
+      if (m > 0) {
+        subtract_forward6(m, B, xj, x, at);
+      } else {
+        int i = s->order[s->row[b]];
+        for (int r = 0; r < s->size[i]; r++)
+          for (int k = 0; k < nj; k++) x[s->offset[i] + r] -= B[r * nj + k] * xj[k];
+        m = 1;
       }
     }
   }
@@ -424,14 +472,19 @@ static void solve_forward(const abBlockSymbolic* s, const double* value, double*
 
 static void solve_backward(const abBlockSymbolic* s, const double* value, double* x) {
   for (int j = s->n - 1; j >= 0; j--) {
-    int nj = s->size[s->order[j]];
+    int nj = s->size[s->order[j]], at[BATCH];
     double* xj = x + s->offset[s->order[j]];
-    for (int b = s->start[j] + 1; b < s->start[j + 1]; b++) {
-      int i = s->order[s->row[b]];
-      const double* xi = x + s->offset[i];
+    for (int b = s->start[j] + 1, m; b < s->start[j + 1]; b += m) {
       const double* B = value + s->value[b];
-      for (int r = 0; r < s->size[i]; r++)
-        for (int k = 0; k < nj; k++) xj[k] -= B[r * nj + k] * xi[r];
+      m = batch_of(s, nj, b, s->start[j + 1], at);
+      if (m > 0) {
+        subtract_backward6(m, B, x, at, xj);
+      } else {
+        int i = s->order[s->row[b]];
+        for (int r = 0; r < s->size[i]; r++)
+          for (int k = 0; k < nj; k++) xj[k] -= B[r * nj + k] * x[s->offset[i] + r];
+        m = 1;
+      }
     }
     const double* L = value + s->value[s->start[j]];
     for (int i = nj - 1; i >= 0; i--) {

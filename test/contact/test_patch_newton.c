@@ -23,8 +23,8 @@ static int highest(const PatchWorld* w) {
 }
 
 // The topmost body is thrown off anew every tenth step.
-static Heap disturb(int n, double rest, int steps) {
-  Random r = {5};
+static Heap disturb(uint64_t seed, int n, double rest, int steps) {
+  Random r = {seed};
   double h = 1e-3;
   PatchWorld w = patch_world(h, 0.5);
   for (int i = 0; i < n; i++) {
@@ -51,17 +51,23 @@ static Heap disturb(int n, double rest, int steps) {
   return heap;
 }
 
-static void disturbed_heap_is_solved_in_few_iterations(void** state) {
+static void disturbed_heaps_are_solved_in_few_iterations(void** state) {
   (void)state;
-  Heap heap = disturb(90, 2, 100);
-  // Measured: 22 iterations a step, 16 steps left to the sweeps. Newton's method from the last
-  // motion on, its steps shortened for the whole island, took 50.
-  check_below((double)heap.iterations / heap.steps, 40);
-  check_below(heap.unsolved, 0.3 * heap.steps);
-  check_below(heap.worst, 1e-12);  // rounding of a sum over 90 bodies
+  double iterations = 0, unsolved = 0;
+  int steps = 0;
+  for (uint64_t seed = 5; seed < 8; seed++) {
+    Heap heap = disturb(seed, 60, 1.8, 80);
+    iterations += heap.iterations, unsolved += heap.unsolved, steps += heap.steps;
+    check_below(heap.worst, 1e-12);  // rounding of a sum over the bodies
+  }
+  // What a heap does is a matter of chance, and so are the iterations of one (18 to 50). Newton's
+  // method from the last motion on, its steps shortened for the whole island, took 50 and more.
+  check_below(iterations / steps, 50);
+  check_below(unsolved, 0.3 * steps);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(disturbed_heap_is_solved_in_few_iterations)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(disturbed_heaps_are_solved_in_few_iterations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
