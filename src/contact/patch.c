@@ -24,10 +24,9 @@
 //   closed forms where the whole patch sticks, as at rest it does: patch_law.c.
 // 2 Target v*_q = min( k (h_q - delta), (h_q - delta) / dt ): depth beyond the slop delta is taken
 //   back at the rate k = recovery / dt, but not by more than a step of free fall; a patch less deep
-//   may close until it has the slop's depth, delta = slop g dt^2: hardly any. A patch at rest stays
-//   whole all the same, because it is seen with a margin, as it would be if the bodies were that
-//   much nearer. With restitution e, v*_q is e times the approach, lowered so that no energy is
-//   gained (patch_setup.c).
+//   may close until it has the slop's depth. delta = slop g dt^2, so that a patch at rest stays
+//   whole, but at most a hundredth of the thinner body. With restitution e, v*_q is e
+//   times the approach, lowered so that no energy is gained (patch_setup.c).
 // 3 Stiffness in the kinetic metric: W = stiffness m / S with m the effective mass along n, times
 //   the load carried in units of m g dt where that is more than one. So nothing depends on units,
 //   and a patch that carries a thousand times its own bodies' weight gives way no more than one
@@ -80,7 +79,7 @@ static const abParam params[AB_PATCH_NPARAM] = {
     [AB_PATCH_FRICTION_STIFFNESS] = {"friction_stiffness", 1e3, "1",
                                      "the same for sticking friction"},
     [AB_PATCH_RECOVERY] = {"recovery", 0.2, "1", "share of the excess depth taken back in a step"},
-    [AB_PATCH_SLOP] = {"slop", 0.1, "g h^2",
+    [AB_PATCH_SLOP] = {"slop", 2, "g h^2",
                        "depth at rest (at most a hundredth of the thinner body)"},
     [AB_PATCH_ITERATIONS] = {"iterations", 60, "1", "most Newton steps"},
     [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 1e9, "flop",
@@ -250,8 +249,7 @@ const abContactModel ab_model_patch = {
     .source = "abut (after Hasegawa & Sato 2004, Wakisaka & Sugihara 2017)",
     .summary = "implicit pressure and friction spread over the contact area, true sticking",
     .geometry = AB_GEOMETRY_VOLUME,
-    .margin = 6,  // what free fall covers in three steps: what touches is seen before it has fallen
-                  // that far
+    .margin = 4,  // twice the rest depth: what touches is seen before it has fallen that far
     .moves_bodies = false,
     .nparam = AB_PATCH_NPARAM,
     .param = params,

@@ -95,8 +95,8 @@ static void set_targets(const abPatchSystem* system, const abPair* pair, abPatch
   const abPatch* p = &pair->patch;
   abPatchLaw* law = &c->law;
   double h = system->h;
-  // The slop is at most a hundredth of the thinner body, and not so thin that coordinates' rounding
-  // shows.
+  // The slop is what free fall covers in two steps, so that a resting patch stays whole; but at
+  // most a hundredth of the thinner body, and not so thin that coordinates' rounding shows.
   double fall = system->gravity * h * h, slop = system->param[AB_PATCH_SLOP] * fall;
   if (isfinite(thickness)) {
     slop = fmin(fmax(slop, 1e-5 * thickness), 1e-2 * thickness);
