@@ -125,8 +125,8 @@ abStatus ab_sleep_store_add(abSleepStore* store, abData* data, int n, const abSl
 // with the n entries `wakes` of the store.
 static abStatus give_back(const Table* t, int n, const int* wakes, abData* data) {
   abMemory* memory = data->memory;
-  int nlast = memory->n[memory->last], nkey = 0;
-  const uint64_t* last = memory->key[memory->last];
+  int nlast = memory->table[memory->last].n, nkey = 0;
+  const uint64_t* last = memory->table[memory->last].key;
   uint64_t* key = AB_TAKE(data->scratch, uint64_t, nlast + n);
   int* from = AB_TAKE(data->scratch, int, nlast + n);  // entry of the store, -1: none
   if (!key || !from) return AB_ERROR_MEMORY;

@@ -15,21 +15,30 @@
 #include "math/spatial.h"
 #include "sleep.h"
 
+// What the model remembers of its pairs, put aside in case it has to solve again or the step fails.
+typedef struct Aside {
+  size_t bytes;  // per pair; 0: nothing is
+  char* memory;
+} Aside;
+
 static abStatus detect(const abModel* model, abData* data);
-static abStatus solve_contact(const abModel* model, abData* data, double* v,
+static abStatus put_aside(const abModel* model, abData* data, Aside* aside);
+static void put_back(const abData* data, const Aside* aside);
+static abStatus solve_contact(const abModel* model, abData* data, const Aside* aside, double* v,
                               const abTwist** twist_end);
 static bool state_is_finite(const abModel* model, const abData* data, int* body);
 
 // Phases 2 to 8, for those awake.
-static abStatus move(const abModel* model, abData* data) {
+static abStatus move(const abModel* model, abData* data, Aside* aside) {
   double* v = AB_TAKE(data->scratch, double, model->nv);
   const abTwist* twist_end = NULL;
   abStatus status = detect(model, data);  // 2 boxes -> candidate pairs; 3 pairs -> contact geometry
   ab_free_motion(model, data);            // 4 velocity without contact
   ab_response_update(model, data);        // 5 how impulses change it
   memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
+  if (status == AB_OK) status = put_aside(model, data, aside);
   if (status == AB_OK)
-    status = solve_contact(model, data, v, &twist_end);          // 6 impulses; 7 applied to v
+    status = solve_contact(model, data, aside, v, &twist_end);   // 6 impulses; 7 applied to v
   if (status == AB_OK) ab_integrate(model, data, v, twist_end);  // 8 velocity -> position
   return status;
 }
@@ -47,7 +56,8 @@ abStepStatus ab_step(const abModel* model, abData* data) {
   ab_kinematics(model, data);                     // 1 q, v -> pose and twist of every body
   abStatus status = ab_sleep_begin(model, data);  //   whoever was disturbed wakes
   bool moves = status == AB_OK && !ab_sleep_all(model, data);
-  if (moves) status = move(model, data);                  // 2 to 8
+  Aside aside = {0};
+  if (moves) status = move(model, data, &aside);          // 2 to 8
   if (status == AB_OK) status = ab_sleep_contacts(data);  //   those of whoever sleeps
 
   // 9 finish: a broken step leaves the state as it was.
@@ -56,6 +66,8 @@ abStepStatus ab_step(const abModel* model, abData* data) {
     memcpy(data->q, before, sizeof(double) * (size_t)model->nq);
     memcpy(data->v, before + model->nq, sizeof(double) * (size_t)model->nv);
     ab_kinematics(model, data);
+    put_back(data, &aside);
+    ab_memory_discard(data->memory);
   } else {
     data->time += data->h;
     if (moves && data->contact) ab_memory_commit(data->memory);
@@ -113,20 +125,44 @@ static void apply_impulses(abData* data, const abPairSolution* solution, double*
   }
 }
 
-// What the model remembers of its pairs, put aside (or, `back`, restored) in case it has to solve
-// again.
-static void keep_memory(const abData* data, size_t bytes, char* kept, bool back) {
-  for (int i = 0; i < data->npair && bytes > 0; i++)
-    memcpy(back ? data->pair[i].memory : kept + (size_t)i * bytes,
-           back ? kept + (size_t)i * bytes : data->pair[i].memory, bytes);
+static bool has_joints(const abModel* model) {
+  for (int i = 0; i < model->nmover; i++)
+    if (model->mover[i].jointed) return true;
+  return false;
 }
+
+static void exchange_memory(const abData* data, const Aside* aside, bool back) {
+  const bool* left = ab_memory_now(data->memory)->left;
+  for (int i = 0; i < data->npair && aside->bytes > 0; i++) {
+    char *own = data->pair[i].memory, *other = aside->memory + (size_t)i * aside->bytes;
+    if (!left[i]) memcpy(back ? own : other, back ? other : own, aside->bytes);
+  }
+}
+
+// Free bodies respond always alike; only joints may ask for another round. And where the table of
+// pairs is not made anew, its last state would be lost.
+static abStatus put_aside(const abModel* model, abData* data, Aside* aside) {
+  if (!data->contact || data->npair == 0) return AB_OK;
+  if (!has_joints(model) && !ab_memory_in_place(data->memory)) return AB_OK;
+  size_t bytes = data->contact->memory_bytes(data->param);
+  aside->memory = ab_arena_take(data->scratch, (size_t)data->npair * bytes);
+  if (!aside->memory) return AB_ERROR_MEMORY;
+  aside->bytes = bytes;
+  exchange_memory(data, aside, false);
+  return AB_OK;
+}
+
+static void put_back(const abData* data, const Aside* aside) { exchange_memory(data, aside, true); }
 
 static abStatus solve_once(const abModel* model, abData* data, abContactSolution* solution,
                            double* v) {
   const abContactModel* contact = data->contact;
   abContactBody* body = describe_bodies(model, data);
   if (!body) return AB_ERROR_MEMORY;
-  memset(solution->pair, 0, sizeof(abPairSolution) * (size_t)data->npair);
+  abTable* table = ab_memory_now(data->memory);
+  for (int i = 0; i < data->npair; i++)
+    if (!table->left[i]) solution->pair[i] = (abPairSolution){0};
+  solution->v_known = false;
   abContactProblem problem = {.h = data->h,
                               .gravity = model->gravity,
                               .length = model->extent,
@@ -138,6 +174,7 @@ static abStatus solve_once(const abModel* model, abData* data, abContactSolution
                               .v_free = data->v_free,
                               .param = data->param,
                               .memory_bytes = contact->memory_bytes(data->param),
+                              .still = has_joints(model) ? NULL : table->still,
                               .scratch = data->scratch,
                               .pool = data->pool,
                               .cache = data->cache};
@@ -146,37 +183,28 @@ static abStatus solve_once(const abModel* model, abData* data, abContactSolution
   contact->solve(&problem, solution);
   solution->iterations += before;
   if (solution->status == AB_STEP_BROKEN) return AB_ERROR_NUMERIC;
-  memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
-  apply_impulses(data, solution->pair, v);
+  memcpy(v, solution->v_known ? solution->v : data->v_free, sizeof(double) * (size_t)model->nv);
+  if (!solution->v_known) apply_impulses(data, solution->pair, v);
   return AB_OK;
-}
-
-static bool has_joints(const abModel* model) {
-  for (int i = 0; i < model->nmover; i++)
-    if (model->mover[i].jointed) return true;
-  return false;
 }
 
 // Contacts may push joints onto or off their limits, servos to the end of their force: then the
 // response was another one than assumed, and they are solved again. Two rounds are the rule.
 enum { MAX_ROUNDS = 8 };
 
-static abStatus solve_contact(const abModel* model, abData* data, double* v,
+static abStatus solve_contact(const abModel* model, abData* data, const Aside* aside, double* v,
                               const abTwist** twist_end) {
   const abContactModel* contact = data->contact;
   if (!contact) return AB_OK;
   if (data->npair == 0 && !contact->moves_bodies) return AB_OK;
-  // Free bodies respond always alike; only joints may ask for another round.
-  size_t bytes = has_joints(model) ? contact->memory_bytes(data->param) : 0;
   abContactSolution solution = {.pair = AB_TAKE(data->scratch, abPairSolution, data->npair),
+                                .v = AB_TAKE(data->scratch, double, model->nv),
                                 .twist_end = AB_TAKE(data->scratch, abTwist, model->nbody)};
-  char* kept = ab_arena_take(data->scratch, (size_t)data->npair * bytes);
-  if (!solution.pair || !solution.twist_end || !kept) return AB_ERROR_MEMORY;
-  keep_memory(data, bytes, kept, false);
+  if (!solution.pair || !solution.v || !solution.twist_end) return AB_ERROR_MEMORY;
   abStatus status = solve_once(model, data, &solution, v);
   for (int i = 1; status == AB_OK && i < MAX_ROUNDS && ab_free_motion_follow(model, data, v); i++) {
     ab_response_update(model, data);
-    keep_memory(data, bytes, kept, true);
+    put_back(data, aside);
     solution.residual = 0, solution.nregularised = 0, solution.status = AB_STEP_OK;
     solution.note = NULL;
     status = solve_once(model, data, &solution, v);

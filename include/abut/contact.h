@@ -131,6 +131,11 @@ typedef struct abContactProblem {
   const double* v_free;  // generalised velocities without contact
   const double* param;   // the model's parameters in the order of its list
   size_t memory_bytes;   // per pair
+  // Per pair, from step to step; 0 when the pair is new. A model that writes a number above 0 says
+  // that it follows the two bodies itself as long as they hardly move: until then the pair, and
+  // what was told of its contact, stay as they are, and the model need not answer for it. It finds
+  // the number negated when they have moved and the pair is looked at again. May be NULL.
+  int* still;
   struct abArena* scratch;
   struct abPool* pool;    // threads, or NULL
   struct abArena* cache;  // the model's own from step to step, empty at the start of a run: what is
@@ -158,7 +163,9 @@ typedef enum abStepStatus {
 } abStepStatus;
 
 typedef struct abContactSolution {
-  abPairSolution* pair;  // npair entries, cleared before solve
+  abPairSolution* pair;  // npair entries, cleared before solve where the pair is not still
+  double* v;             // room for the generalised velocities at the end, for a model that has
+  bool v_known;          // them already and says so; else they follow from the impulses
   abTwist* twist_end;    // nbody entries: only models with moves_bodies fill them
   abStepStatus status;
   int iterations;

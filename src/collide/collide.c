@@ -6,7 +6,9 @@
 // are pairs are gathered in the order of the candidates, which is that of the keys, so nothing
 // depends on the number of threads.
 //
-// What hardly moves is not measured again (collide_kept.c).
+// What hardly moves is not measured again (collide_kept.c), or not even looked at
+// (collide_watch.c). Where the same pairs touch as in the step before, those looked at are written
+// in their places; else the table is made anew.
 #include "collide/collide.h"
 
 #include <float.h>
@@ -16,6 +18,7 @@
 #include "base/pool.h"
 #include "collide/bricks.h"
 #include "collide/collide_kept.h"
+#include "collide/collide_watch.h"
 #include "collide/gjk.h"
 #include "collide/overlap_work.h"
 #include "collide/patch.h"
@@ -33,7 +36,8 @@ static const double CLOSE = 1e-3;
 typedef struct Record {
   abStatus status;
   bool keep;
-  int room;  // of polygon, in points
+  double slack;  // see ab_watch_end
+  int room;      // of polygon, in points
   abVec2* polygon;
   abPair pair;  // only where it is kept: most candidates are not, and leave the memory alone
 } Record;
@@ -41,7 +45,8 @@ typedef struct Record {
 typedef struct Job {
   const abModel* model;
   const abData* data;
-  Record* record;
+  const abWatching* watching;
+  Record* record;   // per candidate to be looked at
   abArena* serial;  // scratch when there is no pool
   double margin;    // of the model, before it is made small against the bodies
 } Job;
@@ -176,13 +181,22 @@ static void use_trace(const abTrace* trace, abPatchHint* hint) {
   if (trace) hint->normal = &trace->patch.normal, hint->t1 = &trace->patch.t1;
 }
 
-static abStatus find_patch(const Job* job, Record* r, abPair* p, abArena* scratch) {
+// The last step's trace of a pair, or NULL; `known`: its place then, -1: perhaps it has none.
+static const abTrace* last_trace(const Job* job, uint64_t key, int known) {
+  const abMemory* memory = job->data->memory;
+  if (!memory) return NULL;
+  return known >= 0 ? ab_memory_last(memory, known) : ab_memory_find(memory, key);
+}
+
+static abStatus find_patch(const Job* job, Record* r, const abTrace* trace, abPair* p,
+                           abArena* scratch) {
   const abPolyhedron *A = p->shape1->poly, *B = p->shape2->poly;
-  if ((!A && !B) || balls_apart(p, job->margin)) return AB_OK;
   double margin = margin_of(job, p);
-  const abTrace* trace = job->data->memory ? ab_memory_find(job->data->memory, p->key) : NULL;
+  r->slack = ab_kept_slack(margin);
+  if ((!A && !B) || balls_apart(p, job->margin)) return AB_OK;
   bool round = ab_round_sides(p->shape1, p->shape2);
-  if (trace && !round && ab_kept_patch(trace, margin, p)) {
+  if (round) r->slack = -1;
+  if (trace && !round && ab_kept_patch(trace, margin, p, &r->slack)) {
     r->keep = p->kept = true;
     return AB_OK;
   }
@@ -213,15 +227,17 @@ static void collide_one(void* context, int index, int worker) {
   Job* job = context;
   Record* r = &job->record[index];
   const abData* data = job->data;
+  abTodo todo = job->watching->todo[index];
   abPair pair;
-  name_pair(job->model, data, data->candidate[index], &pair);
+  name_pair(job->model, data, data->candidate[todo.candidate], &pair);
   if (data->contact->geometry == AB_GEOMETRY_PAIR) {
     pair.patch = (abPatch){.kind = AB_PATCH_NONE};
     r->keep = true;
   } else {
     abArena* scratch = data->pool ? ab_pool_scratch(data->pool, worker) : job->serial;
     abArenaMark mark = ab_arena_mark(scratch);
-    r->status = find_patch(job, r, &pair, scratch);
+    const abTrace* trace = last_trace(job, pair.key, todo.pair);
+    r->status = find_patch(job, r, trace, &pair, scratch);
     ab_arena_release(scratch, mark);
   }
   if (!r->keep) return;
@@ -230,58 +246,89 @@ static void collide_one(void* context, int index, int worker) {
 }
 
 // Records with room for their polygons.
-static Record* make_records(const abModel* model, abData* data) {
-  int n = data->ncandidate;
+static Record* make_records(const abModel* model, abData* data, const abWatching* w) {
   bool volume = data->contact->geometry == AB_GEOMETRY_VOLUME;
-  Record* record = AB_TAKE(data->scratch, Record, n);
+  Record* record = AB_TAKE(data->scratch, Record, w->ntodo);
   if (!record) return NULL;
   size_t total = 0;
-  for (int i = 0; i < n; i++) {
-    const int* c = data->candidate[i];
+  for (int i = 0; i < w->ntodo; i++) {
+    const int* c = data->candidate[w->todo[i].candidate];
     record[i].status = AB_OK;
     record[i].keep = false;
+    record[i].slack = -1;
     record[i].room = polygon_room(&model->geom[c[0]].shape, &model->geom[c[1]].shape);
     total += (size_t)record[i].room;
   }
   abVec2* polygon = volume ? AB_TAKE(data->step_arena, abVec2, total) : NULL;
   if (volume && !polygon && total) return NULL;
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < w->ntodo; i++) {
     record[i].polygon = polygon;
     if (polygon) polygon += record[i].room;
   }
   return record;
 }
 
-// Copies the records that are pairs and links each to its memory.
-static abStatus gather(const Job* job, abData* data) {
-  const Record* record = job->record;
+// The pair i of the present table is the one of the record.
+static void put_pair(const Job* job, abTable* table, int i, const Record* r) {
+  const abMemory* memory = job->data->memory;
+  abPair* p = &table->pair[i];
+  *p = r->pair;
+  p->memory = ab_memory_bytes(memory, i);
+  p->fresh = ab_memory_fresh(memory, i);
+  table->left[i] = false;
+  if (table->still[i] > 0) table->still[i] = -table->still[i];
+  if (p->patch.kind == AB_PATCH_NONE) return;
+  abTrace* trace = ab_memory_next(memory, i);
+  if (p->kept)
+    p->patch.polygon = trace->polygon;
+  else
+    ab_keep_patch(p, margin_of(job, p), trace);
+}
+
+// All pairs anew, in the order of the candidates.
+static abStatus make_table(const Job* job, abData* data) {
+  const abWatching* w = job->watching;
+  uint64_t* key = AB_TAKE(data->scratch, uint64_t, data->ncandidate);
+  if (!key) return AB_ERROR_MEMORY;
   int npair = 0;
-  for (int i = 0; i < data->ncandidate; i++) {
-    if (record[i].status != AB_OK) return record[i].status;
-    npair += record[i].keep;
+  for (int i = 0, k = 0; i < data->ncandidate; i++) {
+    bool looked_at = k < w->ntodo && w->todo[k].candidate == i;
+    bool touches = looked_at ? job->record[k].keep : w->watch[i].touches;
+    k += looked_at;
+    if (touches) key[npair++] = ab_pair_key(data->candidate[i][0], data->candidate[i][1]);
   }
-  data->pair = AB_TAKE(data->step_arena, abPair, npair);
-  uint64_t* key = AB_TAKE(data->scratch, uint64_t, npair);
-  if (!data->pair || !key) return AB_ERROR_MEMORY;
-  for (int i = 0; i < data->ncandidate; i++)
-    if (record[i].keep) {
-      key[data->npair] = record[i].pair.key;
-      data->pair[data->npair++] = record[i].pair;
-    }
-  if (!data->memory) return AB_OK;
   if (!ab_memory_begin(data->memory, npair, key)) return AB_ERROR_MEMORY;
-  for (int i = 0; i < npair; i++) {
-    abPair* p = &data->pair[i];
-    p->memory = ab_memory_bytes(data->memory, i);
-    p->fresh = ab_memory_fresh(data->memory, i);
-    if (p->patch.kind == AB_PATCH_NONE) continue;
-    abTrace* trace = ab_memory_next(data->memory, i);
-    if (p->kept)
-      p->patch.polygon = trace->polygon;
-    else
-      ab_keep_patch(p, margin_of(job, p), trace);
+  abTable* table = ab_memory_now(data->memory);
+  for (int k = 0, i = 0; k < w->ntodo; k++) {
+    if (!job->record[k].keep) continue;
+    while (key[i] != job->record[k].pair.key) i++;
+    put_pair(job, table, i, &job->record[k]);
   }
   return AB_OK;
+}
+
+// From the records to the table of pairs.
+static abStatus gather(const Job* job, abData* data) {
+  const abWatching* w = job->watching;
+  bool anew = !w->on || w->gone;
+  for (int k = 0; k < w->ntodo; k++) {
+    const Record* r = &job->record[k];
+    if (r->status != AB_OK) return r->status;
+    bool was = ab_watch_end(job->model, data, w, w->todo[k].candidate, r->keep, r->slack);
+    anew |= was != r->keep;
+  }
+  abStatus status = AB_OK;
+  if (anew) {
+    status = make_table(job, data);
+  } else {
+    ab_memory_go_on(data->memory);
+    for (int k = 0; k < w->ntodo; k++)
+      if (job->record[k].keep)
+        put_pair(job, ab_memory_now(data->memory), w->todo[k].pair, &job->record[k]);
+  }
+  data->pair = ab_memory_now(data->memory)->pair;
+  data->npair = ab_memory_now(data->memory)->n;
+  return status;
 }
 
 abStatus ab_collide(const abModel* model, abData* data) {
@@ -289,14 +336,20 @@ abStatus ab_collide(const abModel* model, abData* data) {
   data->pair = NULL;
   if (!data->contact) return AB_OK;
   abArenaMark mark = ab_arena_mark(data->scratch);
+  abWatching watching;
   Job job = {.model = model,
              .data = data,
+             .watching = &watching,
              .serial = data->scratch,
              .margin = data->contact->margin * v3_norm(model->gravity) * data->h * data->h};
-  job.record = make_records(model, data);
-  abStatus status = AB_ERROR_MEMORY;
-  if (job.record) {
-    ab_pool_run(data->pool, data->ncandidate, collide_one, &job);
+  bool watch = data->contact->geometry == AB_GEOMETRY_VOLUME && job.margin > 0 && !data->sleep.on;
+  abStatus status = ab_watch_begin(model, data, watch, &watching);
+  if (status == AB_OK) {
+    job.record = make_records(model, data, &watching);
+    status = job.record ? AB_OK : AB_ERROR_MEMORY;
+  }
+  if (status == AB_OK) {
+    ab_pool_run(data->pool, watching.ntodo, collide_one, &job);
     status = gather(&job, data);
   }
   ab_arena_release(data->scratch, mark);

@@ -30,11 +30,13 @@
 
 static const double KEPT = 1e-6;
 
+double ab_kept_slack(double margin) { return margin > 0 ? KEPT * margin : -1; }
+
 // The small motion of a shape from `then` to `now`: of its origin, and its rotation vector. False
 // if any point of it has moved by more than `most`. Turned through zero, q and -q are the same pose
 // but not seen as such: it is then measured again.
-static bool moved_little(const abShape* shape, abPose then, abPose now, double most,
-                         abTwist* move) {
+static bool moved_little(const abShape* shape, abPose then, abPose now, double most, abTwist* move,
+                         double* slack) {
   double w = now.q.w - then.q.w, x = now.q.x - then.q.x, y = now.q.y - then.q.y,
          z = now.q.z - then.q.z;
   move->lin = v3_sub(now.p, then.p);
@@ -45,7 +47,9 @@ static bool moved_little(const abShape* shape, abPose then, abPose now, double m
     return turn == 0 && shift == 0;
   }
   double reach = shape->poly->radius;
-  if (!(shift + 4 * reach * reach * turn <= 0.5 * most * most)) return false;
+  double way2 = shift + 4 * reach * reach * turn;
+  if (!(way2 <= 0.5 * most * most)) return false;
+  *slack -= sqrt(2 * way2);
   // dq q^-1, to first order
   abQuat q = then.q;
   move->ang =
@@ -58,13 +62,14 @@ static abVec3 motion_at(abTwist move, abPose then, abVec3 point) {
   return v3_add(move.lin, v3_cross(move.ang, v3_sub(point, then.p)));
 }
 
-bool ab_kept_patch(const abTrace* trace, double margin, abPair* pair) {
+bool ab_kept_patch(const abTrace* trace, double margin, abPair* pair, double* slack) {
   abTwist move[2];
-  double most = KEPT * margin;
+  double most = ab_kept_slack(margin), left = most;
   if (!(margin > 0 && trace->margin == margin)) return false;
-  if (!moved_little(pair->shape1, trace->pose1, pair->pose1, most, &move[0]) ||
-      !moved_little(pair->shape2, trace->pose2, pair->pose2, most, &move[1]))
+  if (!moved_little(pair->shape1, trace->pose1, pair->pose1, most, &move[0], &left) ||
+      !moved_little(pair->shape2, trace->pose2, pair->pose2, most, &move[1], &left))
     return false;
+  *slack = fmax(0, left);
   abPatch* patch = &pair->patch;
   *patch = trace->patch;
   abVec3 d1 = motion_at(move[0], trace->pose1, patch->center);

@@ -6,9 +6,11 @@
 // vanishes for d = n x m / N.
 #include "contact/report.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "math/spatial.h"
 
 static abVec3 equivalent_point(const abPairSolution* s, abVec3 normal) {
@@ -17,24 +19,26 @@ static abVec3 equivalent_point(const abPairSolution* s, abVec3 normal) {
   return v3_axpy(1 / N, v3_cross(normal, s->normal_part.torque), s->point);
 }
 
+// Small outlines have a place of their own, where they stay as long as the contact is still.
 static bool place_polygon(abArena* arena, const abPatch* patch, const double* pressure,
-                          abContact* c) {
+                          abOutline* own, abContact* c) {
   if (patch->nvert == 0) return true;
-  abVec3* polygon = AB_TAKE(arena, abVec3, patch->nvert);
-  double* copy = pressure ? AB_TAKE(arena, double, patch->nvert) : NULL;
-  if (!polygon || (pressure && !copy)) return false;
+  bool small = patch->nvert <= AB_TRACE_CORNERS;
+  abVec3* polygon = small ? own->polygon : AB_TAKE(arena, abVec3, patch->nvert);
+  double* copy = small ? own->pressure : AB_TAKE(arena, double, patch->nvert);
+  if (!polygon || !copy) return false;
   for (int i = 0; i < patch->nvert; i++) {
     abVec2 r = patch->polygon[i];
     polygon[i] = v3_axpy(r.y, patch->t2, v3_axpy(r.x, patch->t1, patch->center));
   }
-  if (copy) memcpy(copy, pressure, sizeof(double) * (size_t)patch->nvert);
   c->nvert = patch->nvert;
   c->polygon = polygon;
-  c->pressure = copy;
+  if (pressure) c->pressure = memcpy(copy, pressure, sizeof(double) * (size_t)patch->nvert);
   return true;
 }
 
-static bool report(abData* data, const abPair* pair, const abPairSolution* s, abContact* c) {
+static bool report(abData* data, const abPair* pair, const abPairSolution* s, abOutline* outline,
+                   abContact* c) {
   bool has_patch = pair->patch.kind != AB_PATCH_NONE;
   abVec3 normal = has_patch ? pair->patch.normal : s->normal;
   double per_h = 1 / data->h;
@@ -61,23 +65,40 @@ static bool report(abData* data, const abPair* pair, const abPairSolution* s, ab
   c->normal_wrench = wrench_move(wrench_scale(per_h, s->normal_part), shift);
   c->friction_wrench = wrench_sub(c->wrench, c->normal_wrench);
   c->free_moment = v3_dot(c->friction_wrench.torque, normal);
-  return place_polygon(data->step_arena, &pair->patch, s->pressure, c);
+  return place_polygon(data->step_arena, &pair->patch, s->pressure, outline, c);
 }
 
+// Models that see every near pair say by `kind` which of them touch.
+static bool touches(const abPair* pair, const abPairSolution* s) {
+  return pair->patch.kind != AB_PATCH_NONE || s->kind != AB_PATCH_NONE;
+}
+
+// The contacts among the pairs, side by side: where all are, the table itself.
+static const abContact* contacts_of(abData* data, abTable* table, int n) {
+  if (n == data->npair) return table->contact;
+  abContact* contact = AB_TAKE(data->step_arena, abContact, n);
+  for (int i = 0, k = 0; i < data->npair && contact; i++)
+    if (table->contact[i].kind != AB_PATCH_NONE) contact[k++] = table->contact[i];
+  return contact;
+}
+
+// A contact that was left alone and is still has been told of before.
 abStatus ab_report_contacts(abData* data, const abPairSolution* solution) {
-  abContact* contact = AB_TAKE(data->step_arena, abContact, data->npair);
-  if (!contact) return AB_ERROR_MEMORY;
+  abTable* table = ab_memory_now(data->memory);
   int n = 0;
   for (int i = 0; i < data->npair; i++) {
-    const abPair* pair = &data->pair[i];
-    // Models that see every near pair say by `kind` which of them touch.
-    if (pair->patch.kind == AB_PATCH_NONE && solution[i].kind == AB_PATCH_NONE) continue;
-    if (!report(data, pair, &solution[i], &contact[n])) return AB_ERROR_MEMORY;
-    if (contact[n].depth > data->stat.max_penetration)
-      data->stat.max_penetration = contact[n].depth;
+    abContact* c = &table->contact[i];
+    if (!table->left[i] || table->still[i] <= 0) {
+      const abPair* pair = &data->pair[i];
+      c->kind = AB_PATCH_NONE;
+      if (!touches(pair, &solution[i])) continue;
+      if (!report(data, pair, &solution[i], &table->outline[i], c)) return AB_ERROR_MEMORY;
+    }
+    data->stat.max_penetration = fmax(data->stat.max_penetration, c->depth);
     n++;
   }
-  data->contacts = contact;
+  data->contacts = contacts_of(data, table, n);
+  if (!data->contacts) return AB_ERROR_MEMORY;
   data->ncontact = n;
   data->stat.ncontact = n;
   return AB_OK;
