@@ -130,6 +130,7 @@ static bool is_large(const abPatchIsland* island) { return island->ncontact > AB
 
 static abStatus solve_one(abPatchIsland* island) {
   bool large = is_large(island);
+  if (!large) ab_patch_wake_all(island);
   island->departure = ab_patch_departure(island);
   int wait = wait_for_newton(island);
   island->loads_follow = island->state_is_now = false;
@@ -164,7 +165,9 @@ static void remember_chunk(void* context, int chunk, int worker) {
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
   for (int i = first; i < last && i < r->island->ncontact; i++) {
     abPatchContact* c = r->island->contact[i];
+    if (c->still && ab_patch_stay(r->island->system, c)) continue;
     ab_patch_remember(r->island, c, &r->solution->pair[c->pair]);
+    ab_patch_rest(r->island, c);
   }
 }
 
@@ -204,10 +207,22 @@ static void solve_islands(Job* job, int n) {
   job->status[job->alone] = solve_and_remember(job, island, problem->scratch);
 }
 
+static void tell_velocities(const abContactProblem* problem, int n, const abPatchIsland* island,
+                            abContactSolution* solution) {
+  const abResponse* r = problem->response;
+  memcpy(solution->v, problem->v_free, sizeof(double) * (size_t)r->ndof);
+  for (int i = 0; i < n; i++)
+    for (int b = 0; b < island[i].nblock; b++)
+      memcpy(solution->v + r->mover[island[i].mover[b]].dof0, island[i].v + island[i].offset[b],
+             sizeof(double) * (size_t)island[i].size[b]);
+  solution->v_known = true;
+}
+
 static abStatus solve_all(const abContactProblem* problem, abContactSolution* solution) {
   abArena* arena = problem->scratch;
   abPatchSystem system;
   for (int i = 0; i < problem->npair; i++) {
+    if (problem->still && problem->still[i] > 0) continue;
     solution->pair[i].pressure = AB_TAKE(arena, double, problem->pair[i].patch.nvert);
     if (!solution->pair[i].pressure) return AB_ERROR_MEMORY;
     memset((double*)solution->pair[i].pressure, 0,
@@ -225,6 +240,7 @@ static abStatus solve_all(const abContactProblem* problem, abContactSolution* so
     if (ab_patch_island(&system, i, &job.island[i]) != AB_OK) return AB_ERROR_MEMORY;
   ab_patch_cache_share(problem, n, job.island);
   solve_islands(&job, n);
+  if (solution->v) tell_velocities(problem, n, job.island, solution);
   for (int i = 0; i < n; i++) {
     if (job.status[i] != AB_OK) return job.status[i];
     solution->iterations += job.island[i].iterations;

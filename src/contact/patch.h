@@ -50,6 +50,9 @@ enum {
 #define AB_PATCH_CHUNK 32
 static inline int ab_patch_chunks(int n) { return (n + AB_PATCH_CHUNK - 1) / AB_PATCH_CHUNK; }
 
+// Contacts with at most this many corners are kept from step to step.
+enum { AB_PATCH_CORNERS = 8 };
+
 // Local 6-vectors are (t1, t2, normal) components: velocity at the patch's centre and angular
 // velocity; likewise impulses and moments about the centre.
 
@@ -109,32 +112,37 @@ typedef struct abPatchSide {
 
 // The law's last answer, see patch_near.c.
 typedef struct abPatchNear {
+  double f[6], G[12];      // answer, minus its derivative
+  double since[6];         // of a contact that is still: question = e + since + twist
+  double reach2, radius2;  // how far it holds; of the patch; squared
+  double same2;            // how far the pressure may be taken to be the same; likewise
+  double e[6];             // question
   bool known;
-  double e[6], f[6], G[12];  // question, answer, minus its derivative
-  double reach2, radius2;    // how far it holds; of the patch; squared
 } abPatchNear;
 
 typedef struct abPatchContact {
   // first and side by side what the algebra of an island goes through again and again
   abPatchSide side[2];
   abVec3 axis[3];     // t1, t2, normal
-  double V[6];        // relative twist
   double impulse[6];  // such that velocities = free velocities + response to the impulses, always
+  double V[6];        // relative twist
   double answer[6];   // the law's impulse at V
-  double state[6];    // the twist at which the law gave the impulse, at first that of the last step
   int pair;
   int place;        // where it is kept, see patch_cache.c; 0: nowhere
   int newton_wait;  // see solve_one in patch.c
   int age;          // steps since the pair came near, up to AB_PATCH_NEW
   bool slipping;
-  bool kept;  // from the last step, followed
+  bool kept;      // from the last step, followed
+  bool still;     // see patch_still.c
+  bool woken;     // it was, when the step began
+  bool rebounds;  // the targets are raised by restitution
   abPatchNear near;
+  double state[6];  // the twist at which the law gave the impulse, at first that of the last step
   double slide[3];  // its tangential part with the bristle of then
   abPatchLaw law;
   double mu_static, mu_kinetic;
   double push, drag;   // effective mass along the normal and across it, per area
-  bool rebounds;       // the targets are raised by restitution;
-  double plain[2][3];  // without it they would be these
+  double plain[2][3];  // the targets without restitution
   double* part_room;   // for ab_patch_part_area
   double step[6];      // change of V by a Newton step
   double G[12];        // minus the law's derivative: packed normal and tangential 3 x 3 blocks
@@ -171,6 +179,7 @@ typedef struct abPatchSystem {
   abIslands islands;         // of contacts
   int* block;                // per mover: of its island's system
   const double** jacobian;   // per body, of joint trees only
+  double (*pressure)[AB_PATCH_CORNERS];  // per pair: room for what is told of those woken
 } abPatchSystem;
 
 typedef struct abPatchIsland {
@@ -217,6 +226,16 @@ double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed)
 // --- patch_near.c
 bool ab_patch_near(abPatchContact* c);      // sets c->answer at c->V, if that is near
 void ab_patch_ask_near(abPatchContact* c);  // asks the law itself, and remembers
+// --- patch_still.c
+// At the end of a step: the contact may be left alone from now on.
+void ab_patch_rest(const abPatchIsland* island, abPatchContact* c);
+// The end of a step of one that is still; false: no longer, it has been woken.
+bool ab_patch_stay(const abPatchSystem* system, abPatchContact* c);
+// The law is as if it had been followed all the time.
+void ab_patch_wake(const abPatchSystem* system, abPatchContact* c);
+void ab_patch_wake_all(abPatchIsland* island);  // and has a V
+// What is remembered of it likewise, as of the end of the last step.
+void ab_patch_resume(const abPatchSystem* system, abPatchContact* c, abPatchMemory* memory);
 // --- patch_area.c
 int ab_patch_store_size(const abPair* pair);  // numbers that ab_patch_set_area needs,
                                               // and behind them ab_patch_part_area
@@ -254,13 +273,16 @@ double ab_patch_trust(const abPatchContact* c, const double f[6]);
 // Leaves the residual above the tolerance where it fails, or where the matrix is too large.
 abStatus ab_patch_newton(abPatchIsland* island);
 // --- patch_cache.c
-// Contacts with at most this many corners are kept from step to step.
-enum { AB_PATCH_CORNERS = 8, AB_PATCH_STORE = 3 * (36 + 72) + 2 * 8 + 4 * 10 };
+enum { AB_PATCH_STORE = 3 * (36 + 72) + 2 * 8 + 4 * 10 };
 typedef struct abPatchPlaces abPatchPlaces;
 abPatchPlaces* ab_patch_places(const abContactProblem* problem);  // NULL: none
 // The place of the contact that wrote the memory, if it is still there, else 0.
 int ab_patch_place_find(abPatchPlaces* places, const abPatchMemory* memory);
 int ab_patch_place_take(abPatchPlaces* places);  // a free one, after all others were found
+// That of a contact that is still; false: with other parameters it cannot be.
+bool ab_patch_place_stay(abPatchPlaces* places, int place);
+// The memory was written at the end of the last step.
+void ab_patch_place_resume(abPatchPlaces* places, int place, abPatchMemory* memory);
 abPatchContact* ab_patch_place(const abPatchPlaces* places, int place, double** store);
 // The contact is now as the memory says.
 void ab_patch_place_wrote(const abContactProblem* problem, int place, abPatchMemory* memory);
@@ -277,8 +299,8 @@ void ab_patch_cache_factored(const abPatchIsland* island, abPatchCache* cache, b
 // One step with the old factors, from which V does not follow yet; false if there are none.
 bool ab_patch_chord(abPatchIsland* island, const abPatchCache* cache);
 // --- patch_sweep.c
-// Makes every V from v. How far the motion has gone, in units of g h, from where the law gave the
-// impulses.
+// Makes V from v, but not of contacts that are still. How far the motion has gone, in units of g h,
+// from where the law gave the impulses.
 double ab_patch_departure(const abPatchIsland* island);
 abStatus ab_patch_sweep(abPatchIsland* island);
 // For Newton's method: each contact by itself. Both leave answer and G as linearised there: where

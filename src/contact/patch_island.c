@@ -200,11 +200,13 @@ static void look_at_chunk(void* context, int chunk, int worker) {
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
   for (int i = first; i < last && i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    if (look->moved) ab_patch_relative(island, c, island->v, c->V);
-    if (!large || !c->kept)
+    if (look->moved || c->still) ab_patch_relative(island, c, island->v, c->V);
+    if (!large || !c->kept) {
       ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
-    else if (!ab_patch_near(c))
+    } else if (!ab_patch_near(c)) {
+      if (c->still) ab_patch_wake(island->system, c);
       ab_patch_ask_near(c);
+    }
   }
 }
 

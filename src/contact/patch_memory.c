@@ -120,6 +120,8 @@ void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSol
       ab_patch_slipping_share(&c->law, c->V, AB_PATCH_SLIDING * c->law.slip_speed) <= 0.5)
     c->slipping = false;
   c->newton_wait = island->newton_wait;
+  if (c->woken)  // nobody has made room for an answer
+    *solution = (abPairSolution){.pressure = system->pressure[c->pair]};
   tell(system, c, solution);
   keep(system, c, end);
 }

@@ -33,8 +33,12 @@ bool ab_patch_near(abPatchContact* c) {
   const abPatchNear* near = &c->near;
   if (!near->known) return false;
   double e[6], Gd[6];
-  question(c, e);
-  for (int k = 0; k < 6; k++) e[k] -= near->e[k];
+  if (c->still) {
+    for (int k = 0; k < 6; k++) e[k] = c->V[k] + near->since[k];
+  } else {
+    question(c, e);
+    for (int k = 0; k < 6; k++) e[k] -= near->e[k];
+  }
   double way2 = e[0] * e[0] + e[1] * e[1] + e[2] * e[2] +
                 near->radius2 * (e[3] * e[3] + e[4] * e[4] + e[5] * e[5]);
   if (!(way2 <= near->reach2)) return false;
@@ -82,5 +86,7 @@ void ab_patch_ask_near(abPatchContact* c) {
   double reach = REACH * pressure / law->weight;
   if (law->slip_speed > 0) reach = fmin(reach, REACH * law->slip_speed);
   near->reach2 = reach * reach;
+  double same = AB_PATCH_SAME * pressure / law->weight;
+  near->same2 = same * same;
   near->known = true;
 }

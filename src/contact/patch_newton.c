@@ -499,6 +499,7 @@ abStatus ab_patch_newton(abPatchIsland* island) {
     if (enough && end_pass(island, &p, stalled)) break;
     if (island->iterations - first >= most) break;
     if (!work.value) {
+      ab_patch_wake_all(island);
       abStatus status = take_work(island, &work);
       if (status != AB_OK) return status == AB_ERROR_MEMORY ? status : AB_OK;
     }

@@ -254,7 +254,7 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   const abPair* pair = &problem->pair[index];
   const abPatch* patch = &pair->patch;
   abPatchMemory* memory = pair->memory;
-  c->kept = c->near.known = false;
+  c->kept = c->near.known = c->still = c->woken = false;
   set_sides(system, index, c);
   c->axis[0] = patch->t1, c->axis[1] = patch->t2, c->axis[2] = patch->normal;
   ab_patch_set_area(pair, &c->law, store);
@@ -316,6 +316,7 @@ static void follow_contact(const abPatchSystem* system, int index, abPatchContac
   double load = law->mu > 0 ? law->load : memory->load;
   double weight = law->weight, mu = law->mu;
   c->kept = true;
+  c->still = c->woken = false;
   set_sides(system, index, c);
   set_targets(system, pair, c, memory->thickness);
   set_stiffness(system, c, load);
@@ -389,7 +390,7 @@ static abStatus join_islands(abPatchSystem* system) {
 }
 
 typedef struct Place {
-  bool kept;
+  bool kept, still;
   double* store;
 } Place;
 
@@ -398,17 +399,45 @@ typedef struct Setting {
   const Place* place;
 } Setting;
 
+// One that is still: the islands may be others than in the last step.
+static void find_blocks(const abPatchSystem* system, int index, abPatchContact* c) {
+  const abResponse* r = system->problem->response;
+  c->pair = index;
+  for (int k = 0; k < 2; k++) {
+    int mover = r->mover_of_body[c->side[k].body];
+    c->side[k].block = mover < 0 ? -1 : system->block[mover];
+  }
+}
+
 static void set_chunk(void* context, int chunk, int worker) {
   (void)worker;
   const Setting* s = context;
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
   for (int i = first; i < last && i < s->system->ncontact; i++) {
     const Place* p = &s->place[i];
-    if (p->kept)
+    if (p->still)
+      find_blocks(s->system, s->system->pair[i], s->system->contact[i]);
+    else if (p->kept)
       follow_contact(s->system, s->system->pair[i], s->system->contact[i]);
     else
       set_contact(s->system, s->system->pair[i], s->system->contact[i], p->store);
   }
+}
+
+// The place of a contact that is still, else 0; what is remembered of one that was is made new.
+static int still_place(const abPatchSystem* system, abPatchPlaces* places, int index) {
+  const abContactProblem* problem = system->problem;
+  int at = problem->still ? problem->still[index] : 0;
+  if (at == 0) return 0;
+  abPatchMemory* memory = problem->pair[index].memory;
+  if (at > 0 && ab_patch_place_stay(places, at)) return at;
+  double* store;
+  at = at > 0 ? at : -at;
+  abPatchContact* c = ab_patch_place(places, at, &store);
+  c->pair = index;
+  ab_patch_resume(system, c, memory);
+  ab_patch_place_resume(places, at, memory);
+  return 0;
 }
 
 // Contacts that are kept are where they are; the others get room.
@@ -416,9 +445,13 @@ static abStatus place_contacts(abPatchSystem* system, Place* place) {
   const abContactProblem* problem = system->problem;
   abPatchPlaces* places = ab_patch_places(problem);
   for (int i = 0; i < system->ncontact; i++) {
+    int at = still_place(system, places, system->pair[i]);
+    place[i].still = at > 0;
+    place[i].kept = at > 0;
+    if (at > 0) system->contact[i] = ab_patch_place(places, at, &place[i].store);
+    if (at > 0) continue;
     const abPair* pair = &problem->pair[system->pair[i]];
     const abPatchMemory* memory = pair->memory;
-    int at = 0;
     if (places && pair->kept && memory->h == system->h) at = ab_patch_place_find(places, memory);
     place[i].kept = at > 0;
     system->contact[i] = at > 0 ? ab_patch_place(places, at, &place[i].store) : NULL;
@@ -447,7 +480,9 @@ abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) 
   Place* place = AB_TAKE(problem->scratch, Place, problem->npair);
   system->pair = AB_TAKE(problem->scratch, int, problem->npair);
   system->contact = AB_TAKE(problem->scratch, abPatchContact*, problem->npair);
-  if (!place || !system->pair || !system->contact) return AB_ERROR_MEMORY;
+  system->pressure =
+      ab_arena_take(problem->scratch, sizeof *system->pressure * (size_t)problem->npair);
+  if (!place || !system->pair || !system->contact || !system->pressure) return AB_ERROR_MEMORY;
   for (int p = 0; p < problem->npair; p++)
     if (takes_part(problem, &problem->pair[p])) system->pair[system->ncontact++] = p;
   if (join_islands(system) != AB_OK || place_contacts(system, place) != AB_OK)

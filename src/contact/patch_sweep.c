@@ -392,6 +392,7 @@ double ab_patch_departure(const abPatchIsland* island) {
   double most = 0;
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
+    if (c->still) continue;  // calm
     ab_patch_relative(island, c, island->v, c->V);
     if (!(c->impulse[2] > 0)) continue;
     double d[6];
@@ -500,6 +501,7 @@ abStatus ab_patch_sweep(abPatchIsland* island) {
   Visit visit = {.island = island, .moved = AB_TAKE(island->scratch, int, island->nblock)};
   Momentum momentum;
   if (!local || !visit.moved || !take_momentum(island, &momentum)) return AB_ERROR_MEMORY;
+  ab_patch_wake_all(island);
   for (int i = 0; i < island->ncontact; i++)
     local[i].ready = local[i].known = false, local[i].seen = -1,
     local[i].limit = fmax(limit, loose * unit_speed(system));
