@@ -36,6 +36,7 @@ static const double CLOSE = 1e-3;
 typedef struct Record {
   abStatus status;
   bool keep;
+  bool spent;    // it must be measured
   double slack;  // see ab_watch_end
   int room;      // of polygon, in points
   abVec2* polygon;
@@ -188,6 +189,13 @@ static const abTrace* last_trace(const Job* job, uint64_t key, int known) {
   return known >= 0 ? ab_memory_last(memory, known) : ab_memory_find(memory, key);
 }
 
+// A pair that was left alone and is looked at because its bodies have gone far enough is measured,
+// to be left alone again as long.
+static bool spent(const Job* job, abTodo todo) {
+  const abMemory* memory = job->data->memory;
+  return todo.pair >= 0 && memory->table[memory->last].still[todo.pair] > 0;
+}
+
 static abStatus find_patch(const Job* job, Record* r, const abTrace* trace, abPair* p,
                            abArena* scratch) {
   const abPolyhedron *A = p->shape1->poly, *B = p->shape2->poly;
@@ -196,7 +204,7 @@ static abStatus find_patch(const Job* job, Record* r, const abTrace* trace, abPa
   if ((!A && !B) || balls_apart(p, job->margin)) return AB_OK;
   bool round = ab_round_sides(p->shape1, p->shape2);
   if (round) r->slack = -1;
-  if (trace && !round && ab_kept_patch(trace, margin, p, &r->slack)) {
+  if (trace && !round && !r->spent && ab_kept_patch(trace, margin, p, &r->slack)) {
     r->keep = p->kept = true;
     return AB_OK;
   }
@@ -237,6 +245,7 @@ static void collide_one(void* context, int index, int worker) {
     abArena* scratch = data->pool ? ab_pool_scratch(data->pool, worker) : job->serial;
     abArenaMark mark = ab_arena_mark(scratch);
     const abTrace* trace = last_trace(job, pair.key, todo.pair);
+    r->spent = spent(job, todo);
     r->status = find_patch(job, r, trace, &pair, scratch);
     ab_arena_release(scratch, mark);
   }

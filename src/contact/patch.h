@@ -174,11 +174,11 @@ typedef struct abPatchSystem {
   double h, gravity;
   const double* param;
   int ncontact;
-  int* pair;                 // per contact, ascending
-  abPatchContact** contact;  // likewise
-  abIslands islands;         // of contacts
-  int* block;                // per mover: of its island's system
-  const double** jacobian;   // per body, of joint trees only
+  int* pair;                             // per contact, ascending
+  abPatchContact** contact;              // likewise
+  abIslands islands;                     // of contacts
+  int* block;                            // per mover: of its island's system
+  const double** jacobian;               // per body, of joint trees only
   double (*pressure)[AB_PATCH_CORNERS];  // per pair: room for what is told of those woken
 } abPatchSystem;
 

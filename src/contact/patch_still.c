@@ -6,8 +6,8 @@
 // step then needs the sides, the axes, the impulse and the law's last answer alone: the rest of it,
 // its pair, its memory and what was last told of it are not even read.
 //
-// The law's question is e = V + o (patch_near.c), o the bristle and the target. A step moves both by
-// the same rule: the bristle takes up the motion, and the thickness loses it, in units of a
+// The law's question is e = V + o (patch_near.c), o the bristle and the target. A step moves both
+// by the same rule: the bristle takes up the motion, and the thickness loses it, in units of a
 // velocity
 //
 //   o += k h V,   all six components alike.
@@ -34,7 +34,8 @@ static void set_offset(const abPatchSystem* system, abPatchLaw* law, const doubl
   double recovery = system->param[AB_PATCH_RECOVERY];
   law->bristle[0] = o[0], law->bristle[1] = o[1], law->bristle[2] = o[5];
   double target[3] = {-o[2], o[4], -o[3]};
-  for (int k = 0; k < 3; k++) law->target[0][k] = target[k], law->target[1][k] = target[k] / recovery;
+  for (int k = 0; k < 3; k++)
+    law->target[0][k] = target[k], law->target[1][k] = target[k] / recovery;
 }
 
 static void get_offset(const abPatchLaw* law, double o[6]) {
@@ -56,7 +57,8 @@ static bool targets_agree(const abPatchSystem* system, const abPatchLaw* law) {
 void ab_patch_rest(const abPatchIsland* island, abPatchContact* c) {
   const abPatchSystem* system = island->system;
   int* still = system->problem->still;
-  if (!still || island->ncontact <= AB_PATCH_LARGE || !c->kept || !c->near.known || c->woken) return;
+  if (!still || island->ncontact <= AB_PATCH_LARGE || !c->kept || !c->near.known || c->woken)
+    return;
   if (c->place == 0 || c->slipping || c->rebounds || c->age < AB_PATCH_NEW || c->newton_wait > 0)
     return;
   if (c->side[0].J || c->side[1].J || !targets_agree(system, &c->law)) return;
@@ -74,7 +76,7 @@ bool ab_patch_stay(const abPatchSystem* system, abPatchContact* c) {
   double d[6], kh = system->param[AB_PATCH_RECOVERY];
   for (int k = 0; k < 6; k++) d[k] = c->V[k] + near->since[k];
   double pressed2 = d[2] * d[2] + near->radius2 * (d[3] * d[3] + d[4] * d[4]);
-  if (!(pressed2 <= near->same2) || !(c->impulse[2] > 0)) {
+  if (!(pressed2 <= near->same2)) {
     ab_patch_wake(system, c);
     return false;
   }

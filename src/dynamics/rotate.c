@@ -121,6 +121,23 @@ static abQuat spin_piece(const abSpin* spin, abQuat q, abVec3 L, double h) {
   return ab_turn(q, v3_scale(h * v3_dot(W0, p) / v3_norm2(L), L));
 }
 
+// A turn so small that its square is rounding: the momentum L stands still while the inertia turns,
+// I dw/dt = - w x L, and the first order is all there is. W and p: angular velocity and momentum in
+// the principal axes.
+static bool hardly_turns(abVec3 J, double speed, double h) {
+  double least = fmin(J.x, fmin(J.y, J.z)), most = fmax(J.x, fmax(J.y, J.z));
+  return h * speed * h * speed * most <= 0.25 * DBL_EPSILON * least;
+}
+
+static abSpin spin_a_little(abSpin spin, abQuat principal, abVec3 W, abVec3 p, double h) {
+  abVec3 torque = v3_cross(p, W), J = spin.moment;
+  abVec3 change = v3(torque.x / J.x, torque.y / J.y, torque.z / J.z);
+  abVec3 dw = v3_scale(h, quat_rotate(principal, change));
+  spin.q = ab_turn(spin.q, v3_scale(h, v3_axpy(0.5, dw, spin.w)));
+  spin.w = v3_add(spin.w, dw);
+  return spin;
+}
+
 abSpin ab_spin_free(abSpin spin, double h) {
   abVec3 J = spin.moment;
   abQuat principal = quat_mul(spin.q, spin.axes);
@@ -132,6 +149,7 @@ abSpin ab_spin_free(abSpin spin, double h) {
     spin.q = ab_turn(spin.q, v3_scale(h, spin.w));
     return spin;
   }
+  if (hardly_turns(J, speed, h)) return spin_a_little(spin, principal, W, p, h);
   abVec3 L = rotate_rigidly(principal, p);
   double pieces = ceil(2 * fabs(h) * speed);
   if (pieces <= MAX_PIECES) {
