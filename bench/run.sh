@@ -37,6 +37,7 @@ for program in "$build"/bench/{,ecp/,patch/}bench_*; do
   name=$(basename "$program")
   case $name in
     bench_patch_pile) arguments="100 1" ;; # boxes, seconds
+    bench_patch_seeds) arguments="30 10" ;; # boxes, seeds
     *) arguments= ;;
   esac
   # shellcheck disable=SC2086
