@@ -97,6 +97,7 @@ typedef struct abPatchLaw {
   // its size, `load`, follows the pressure, and the whole of it only where the patch slides.
   double profile[2][3];
   double stick[4];    // integrals of the profile times 1, x, y, x^2 + y^2
+  double spread;      // radius of the area that a point of the rule stands for, see patch_law.c
   double load;        // normal impulse that bounds friction
   double gain;        // traction limit = gain * profile
   double slip_speed;  // friction is saturated from this speed on
@@ -157,7 +158,7 @@ typedef struct abPatchMemory {
   double bristle[3];  // displacement at `center`, and about the normal
   double slide[3];    // velocity and bristle together, which gave the friction; likewise
   double impulse[6];
-  double pressure[2][3];  // the profile for friction: half of the one before is in it
+  double pressure[2][3];  // the profile for friction: most of the one before is in it
   double field[3];        // the pressure itself, of the first target
   double thickness;       // of the thinner body, across the contact
   double load;            // what bounds friction and sets the stiffness

@@ -11,6 +11,26 @@
 //
 // Friction is a sum over the points of a rule. Where the slip is below slip_speed at every corner
 // (the speed is convex), it has a closed form in sums of the profile, and gives the same result.
+//
+// Where the pressure is cut off inside the patch the rule may have few points under pressure, at a
+// corner a single one: the force is right, but there is no lever for a torque about the normal, and
+// nothing would stop a body that spins on its corner. So a point stands for an area: as well as the
+// velocity s at the point, friction works against c = rho W_n, the turning at the radius rho,
+//
+//   energy = sum over q of w_q gain p_q Huber(|(s_q, c)|; slip_speed),
+//
+// which is convex (the velocity is linear in the twist) and C1 as before; its gradient has the
+// torque rho c / max(|(s, c)|, slip_speed) more. Alone under pressure a point so has the limit
+// surface of Howe & Cutkosky (1996), an ellipsoid, whose torque goes where the patch slides off.
+// rho^2 = what the rule misses of the squared radius of gyration of the profile about its own
+// centre,
+//
+//   R^2 = (1/N) integral p r^2 - |(1/N) integral p r|^2,   N = integral p,
+//
+// integrated exactly and summed by the rule: so the stiffness against turning about the centre of
+// pressure is the exact one. The torque of a single point in full slip is mu N R where the exact
+// one is mu integral p r = 0.94 mu N R for an even disc or square and 0.87 for a line. Where the
+// rule is exact (nothing is cut off) rho is zero.
 #include <math.h>
 
 #include "contact/patch.h"
@@ -57,7 +77,33 @@ static double most_at_corners(const abPatchLaw* law, const double s[3]) {
     double a = s[0] - s[2] * law->y[i], b = s[1] + s[2] * law->x[i];
     most = max2(most, a * a + b * b);
   }
-  return most;
+  double turn = law->spread * s[2];
+  return most + turn * turn;
+}
+
+static double profile_at(const abPatchLaw* law, double x, double y) {
+  return min2(law->profile[0][0] + law->profile[0][1] * x + law->profile[0][2] * y,
+              law->profile[1][0] + law->profile[1][1] * x + law->profile[1][2] * y);
+}
+
+static double gyration2(const double sum[4]) {
+  double x = sum[1] / sum[0], y = sum[2] / sum[0];
+  return sum[3] / sum[0] - x * x - y * y;
+}
+
+// What the rule misses; integrated from the most pressed corner, since all of the pressure may be
+// near it.
+static void find_spread(abPatchLaw* law) {
+  int at_most = 0;
+  double sum[4], most = -INFINITY;
+  for (int i = 0; i < law->ncorner; i++) {
+    double here = profile_at(law, law->x[i], law->y[i]);
+    if (here > most) most = here, at_most = i;
+  }
+  ab_polygon_profile(law->ncorner, law->polygon, (const double(*)[3])law->profile,
+                     law->polygon[at_most], sum);
+  double missed = sum[0] > 0 ? gyration2(sum) - gyration2(law->stick) : 0;
+  law->spread = sqrt(max2(0, missed));
 }
 
 // The two rules see a different load where the pressure is cut off inside the patch. Where they
@@ -72,6 +118,7 @@ static void scale_fine(abPatchLaw* law) {
   law->fine_scale = law->use_fine ? law->stick[0] / sum[0] : 1;
   // what sticks and what slips must be summed alike: else friction jumps where slip begins
   for (int k = 1; k < 4 && law->use_fine; k++) law->stick[k] = law->fine_scale * sum[k];
+  if (law->use_fine) find_spread(law);
 }
 
 // It matters where the pole of the slip lies within a few radii of the patch. Who has used the
@@ -86,6 +133,8 @@ void ab_patch_choose_rule(abPatchLaw* law, const double V[6]) {
   if (turning > ease * 0.05 * (s[0] * s[0] + s[1] * s[1]) &&
       most_at_corners(law, s) > ease * law->slip_speed * law->slip_speed)
     scale_fine(law);
+  else
+    law->was_fine = false;  // who has given it up has to begin anew, also within the step
 }
 
 double ab_patch_pressure(const abPatchLaw* law, const double V[6], double x, double y) {
@@ -164,12 +213,13 @@ static bool sticks_at_corners(const abPatchLaw* law, const double s[3]) {
 static void friction_stick(const abPatchLaw* law, const double s[3], double f[6], double* G) {
   double k = law->gain / law->slip_speed;
   const double* m = law->stick;
+  double turn = m[3] + law->spread * law->spread * m[0];
   f[0] = -k * (s[0] * m[0] - s[2] * m[2]);
   f[1] = -k * (s[1] * m[0] + s[2] * m[1]);
-  f[5] = -k * (s[2] * m[3] + s[1] * m[1] - s[0] * m[2]);
+  f[5] = -k * (s[2] * turn + s[1] * m[1] - s[0] * m[2]);
   if (!G) return;
   G[0] = k * m[0], G[1] = 0, G[2] = k * m[0];
-  G[3] = -k * m[2], G[4] = k * m[1], G[5] = k * m[3];
+  G[3] = -k * m[2], G[4] = k * m[1], G[5] = k * turn;
 }
 
 static void friction_points(abPatchLaw* law, const double s[3], double f[6], double* G) {
@@ -177,7 +227,8 @@ static void friction_points(abPatchLaw* law, const double s[3], double f[6], dou
   abPatchSlip slip = {.s = {s[0], s[1], s[2]},
                       .gain = law->use_fine ? law->gain * law->fine_scale : law->gain,
                       .slow = law->slip_speed,
-                      .trust = law->trust};
+                      .trust = law->trust,
+                      .spread = law->spread};
   double t[3];
   ab_points_friction(&points, (const double(*)[3])law->profile, &slip, t, G);
   f[0] = t[0], f[1] = t[1], f[5] = t[2];
@@ -215,6 +266,7 @@ void ab_patch_set_load(abPatchLaw* law, double load) {
 
 static bool integrate_profile(abPatchLaw* law) {
   Field f[2];
+  law->spread = 0;
   for (int i = 0; i < 2; i++)
     f[i] = (Field){law->profile[i][0], law->profile[i][1], law->profile[i][2]};
   Field d = {f[1].c - f[0].c, f[1].x - f[0].x, f[1].y - f[0].y};
@@ -229,6 +281,7 @@ static bool integrate_profile(abPatchLaw* law) {
   } else {
     abPatchPoints points = all_points(law);
     ab_points_profile(&points, (const double(*)[3])law->profile, law->stick);
+    if (law->polygon && law->stick[0] > 0) find_spread(law);
   }
   return law->stick[0] > 0;
 }
@@ -250,21 +303,16 @@ void ab_patch_pressure_fields(const abPatchLaw* law, const double V[6], double f
   }
 }
 
-static double profile_at(const abPatchLaw* law, double x, double y) {
-  return min2(law->profile[0][0] + law->profile[0][1] * x + law->profile[0][2] * y,
-              law->profile[1][0] + law->profile[1][1] * x + law->profile[1][2] * y);
-}
-
 double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed) {
   double s[3] = {V[0], V[1], V[5]};
   if (most_at_corners(law, s) <= speed * speed || !(law->load > 0)) return 0;
   fill_points(law);
-  double slipping = 0;
+  double slipping = 0, turn = law->spread * V[5];
   for (int i = 0; i < law->npoint; i++) {
     double x = law->x[i], y = law->y[i];
     double p = profile_at(law, x, y);
     double a = V[0] - V[5] * y, b = V[1] + V[5] * x;
-    if (p > 0 && a * a + b * b > speed * speed) slipping += law->w[i] * p;
+    if (p > 0 && a * a + b * b + turn * turn > speed * speed) slipping += law->w[i] * p;
   }
   return slipping / law->stick[0];
 }

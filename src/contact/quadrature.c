@@ -87,30 +87,92 @@ void ab_quadrature_fine(int n, const abVec2* p, double* x, double* y, double* w)
   }
 }
 
-// sum over the edges of the triangles (0, a, b)
-void ab_polygon_moments(int n, const abVec2* p, abPolygonMoments* moments) {
-  double m[10] = {0};
-  for (int i = 0; i < n; i++) {
-    abVec2 a = p[i], b = p[i + 1 < n ? i + 1 : 0];
-    double d = v2_cross(a, b);
-    double axx = a.x * a.x, ayy = a.y * a.y, bxx = b.x * b.x, byy = b.y * b.y;
-    double mix = a.x * b.y + b.x * a.y;
-    m[AB_M_1] += d;
-    m[AB_M_X] += d * (a.x + b.x);
-    m[AB_M_Y] += d * (a.y + b.y);
-    m[AB_M_XX] += d * (axx + a.x * b.x + bxx);
-    m[AB_M_YY] += d * (ayy + a.y * b.y + byy);
-    m[AB_M_XY] += d * (2 * a.x * a.y + mix + 2 * b.x * b.y);
-    m[AB_M_XXX] += d * (a.x + b.x) * (axx + bxx);
-    m[AB_M_YYY] += d * (a.y + b.y) * (ayy + byy);
-    m[AB_M_XXY] +=
-        d * (3 * (axx * a.y + bxx * b.y) + a.x * (mix + b.x * a.y) + b.x * (mix + a.x * b.y));
-    m[AB_M_XYY] +=
-        d * (3 * (a.x * ayy + b.x * byy) + a.y * (mix + a.x * b.y) + b.y * (mix + b.x * a.y));
-  }
+// Adds the triangle (0, a, b), but for the factors of complete_moments.
+static void add_triangle(abVec2 a, abVec2 b, double m[10]) {
+  double d = v2_cross(a, b);
+  double axx = a.x * a.x, ayy = a.y * a.y, bxx = b.x * b.x, byy = b.y * b.y;
+  double mix = a.x * b.y + b.x * a.y;
+  m[AB_M_1] += d;
+  m[AB_M_X] += d * (a.x + b.x);
+  m[AB_M_Y] += d * (a.y + b.y);
+  m[AB_M_XX] += d * (axx + a.x * b.x + bxx);
+  m[AB_M_YY] += d * (ayy + a.y * b.y + byy);
+  m[AB_M_XY] += d * (2 * a.x * a.y + mix + 2 * b.x * b.y);
+  m[AB_M_XXX] += d * (a.x + b.x) * (axx + bxx);
+  m[AB_M_YYY] += d * (a.y + b.y) * (ayy + byy);
+  m[AB_M_XXY] +=
+      d * (3 * (axx * a.y + bxx * b.y) + a.x * (mix + b.x * a.y) + b.x * (mix + a.x * b.y));
+  m[AB_M_XYY] +=
+      d * (3 * (a.x * ayy + b.x * byy) + a.y * (mix + a.x * b.y) + b.y * (mix + b.x * a.y));
+}
+
+static void complete_moments(double m[10]) {
   static const double scale[10] = {1.0 / 2,  1.0 / 6,  1.0 / 6,  1.0 / 12, 1.0 / 24,
                                    1.0 / 12, 1.0 / 20, 1.0 / 60, 1.0 / 60, 1.0 / 20};
-  for (int k = 0; k < 10; k++) moments->m[k] = scale[k] * m[k];
+  for (int k = 0; k < 10; k++) m[k] *= scale[k];
+}
+
+void ab_polygon_moments(int n, const abVec2* p, abPolygonMoments* moments) {
+  double* m = moments->m;
+  for (int k = 0; k < 10; k++) m[k] = 0;
+  for (int i = 0; i < n; i++) add_triangle(p[i], p[i + 1 < n ? i + 1 : 0], m);
+  complete_moments(m);
+}
+
+// A polygon goes corner by corner through two knives, each of which lets pass what is on the
+// positive side of a line (Sutherland & Hodgman), and what is left is measured: no corner is kept.
+enum { KNIVES = 2 };
+typedef struct Knife {
+  double field[3];
+  abVec2 first, last;
+  double value;  // at the last corner
+  bool begun;
+} Knife;
+
+static void pass(Knife* knife, int k, abVec2 p, double m[10]) {
+  Knife* here = &knife[k];
+  double value = here->field[0] + here->field[1] * p.x + here->field[2] * p.y;
+  if (here->begun && k == KNIVES) add_triangle(here->last, p, m);
+  if (here->begun && k < KNIVES && (value >= 0) != (here->value >= 0)) {
+    double t = here->value / (here->value - value);
+    pass(knife, k + 1, v2_add(here->last, v2_scale(t, v2_sub(p, here->last))), m);
+  }
+  if (k < KNIVES && value >= 0) pass(knife, k + 1, p, m);
+  if (!here->begun) here->first = p;
+  here->begun = true, here->last = p, here->value = value;
+}
+
+// first: the field that is the smaller one.
+static void measure_where(int n, const abVec2* p, const double first[3], const double second[3],
+                          abVec2 origin, double m[10]) {
+  Knife knife[KNIVES + 1] = {{.begun = false}};
+  for (int i = 0; i < 3; i++)
+    knife[0].field[i] = second[i] - first[i], knife[1].field[i] = first[i];
+  for (int k = 0; k < 10; k++) m[k] = 0;
+  for (int i = 0; i < n; i++) pass(knife, 0, v2_sub(p[i], origin), m);
+  for (int k = 0; k <= KNIVES; k++)
+    if (knife[k].begun) pass(knife, k, knife[k].first, m);
+  complete_moments(m);
+}
+
+void ab_polygon_profile(int n, const abVec2* polygon, const double field[2][3], abVec2 origin,
+                        double sum[4]) {
+  double f[2][3], m[10];
+  for (int k = 0; k < 4; k++) sum[k] = 0;
+  for (int i = 0; i < 2; i++) {
+    f[i][0] = field[i][0] + field[i][1] * origin.x + field[i][2] * origin.y;
+    f[i][1] = field[i][1], f[i][2] = field[i][2];
+  }
+  bool same = f[0][0] == f[1][0] && f[0][1] == f[1][1] && f[0][2] == f[1][2];
+  for (int i = 0; i < (same ? 1 : 2); i++) {
+    const double* p = f[i];
+    measure_where(n, polygon, p, f[1 - i], origin, m);
+    sum[0] += p[0] * m[AB_M_1] + p[1] * m[AB_M_X] + p[2] * m[AB_M_Y];
+    sum[1] += p[0] * m[AB_M_X] + p[1] * m[AB_M_XX] + p[2] * m[AB_M_XY];
+    sum[2] += p[0] * m[AB_M_Y] + p[1] * m[AB_M_XY] + p[2] * m[AB_M_YY];
+    sum[3] += p[0] * (m[AB_M_XX] + m[AB_M_YY]) + p[1] * (m[AB_M_XXX] + m[AB_M_XYY]) +
+              p[2] * (m[AB_M_XXY] + m[AB_M_YYY]);
+  }
 }
 
 // Adds to the moments up to the second, but for their factors, those of something of size d that is

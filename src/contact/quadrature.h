@@ -32,6 +32,10 @@ void ab_area_positive(const abPatchArea* area, const double field[3], double m[6
 // positive. The vertices go to `room`, 4 (n + 2) numbers. A part that is not there has n = 0.
 void ab_area_split(const abPatchArea* area, const double field[3], double* room,
                    abPatchArea part[2]);
+// Integrals over the polygon of p, p x, p y, p (x^2 + y^2), exact, with the profile p = the smaller
+// of two affine fields where it is positive, and x, y from `origin` (the fields from zero).
+void ab_polygon_profile(int n, const abVec2* polygon, const double field[2][3], abVec2 origin,
+                        double sum[4]);
 double ab_polygon_perimeter(int n, const double* x, const double* y);
 // The moments about the origin of the polygon's coordinates.
 void ab_polygon_moments(int n, const abVec2* polygon, abPolygonMoments* moments);

@@ -3,6 +3,7 @@
 
 #include "contact/patch.h"
 #include "math/vec.h"
+#include "oracle/patch_world.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -158,7 +159,8 @@ static double energy(const abPatchLaw* law, const double V[6]) {
                       law->profile[1][0] + law->profile[1][1] * x + law->profile[1][2] * y);
     double a = V[0] + law->bristle[0] - (V[5] + law->bristle[2]) * y;
     double b = V[1] + law->bristle[1] + (V[5] + law->bristle[2]) * x;
-    double s = sqrt(a * a + b * b), limit = law->slip_speed;
+    double c = (V[5] + law->bristle[2]) * law->spread;
+    double s = sqrt(a * a + b * b + c * c), limit = law->slip_speed;
     if (lag > 0)
       sum += law->w[i] * law->gain * lag * (s < limit ? s * s / (2 * limit) : s - limit / 2);
   }
@@ -261,6 +263,69 @@ static void friction_does_not_jump_where_slip_begins(void** state) {
   assert_true(nfine > 20);
 }
 
+// The triangle's pressure p (1 - u - v) with u, v in units of its legs L has the centre L / 4 from
+// each leg and the squared radius of gyration 2 (1/10 - 1/16) L^2.
+static void pressure_at_a_corner_resists_turning(void** state) {
+  (void)state;
+  double length[3] = {0.2, 0.01, 1e-4};
+  for (int k = 0; k < 3; k++) {
+    abVec2 p[4] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+    double store[3 * 20], L = length[k], R = sqrt(0.075) * L, f[6], G[12];
+    abPatchLaw law;
+    memset(&law, 0, sizeof law);
+    law.ncorner = 4, law.npoint = ab_quadrature_count(4), law.polygon = p;
+    law.x = store, law.y = store + 20, law.w = store + 40;
+    for (int i = 0; i < 4; i++) law.x[i] = p[i].x, law.y[i] = p[i].y;
+    ab_polygon_moments(4, p, &law.moments);
+    law.weight = law.weight_t = 1, law.mu = 0.5, law.trust = 1;
+    for (int i = 0; i < 2; i++)
+      law.profile[i][0] = L - 2, law.profile[i][1] = law.profile[i][2] = -1;
+    ab_patch_profile_ready(&law);
+    ab_patch_set_load(&law, 3);
+    // about the corner, where the one point is: slowly, and so fast that all slips
+    double slow[6] = {0}, fast[6] = {0}, limit = 0.5 * 3;
+    slow[5] = 0.1 * law.slip_speed, slow[0] = -slow[5], slow[1] = slow[5];
+    fast[5] = 1e6 * law.slip_speed / L, fast[0] = -fast[5], fast[1] = fast[5];
+    ab_patch_evaluate(&law, slow, f, G);
+    // rounding of squares of size 1
+    double rounding = 1e-15 / (R * R);
+    check_near(f[5] + f[0] - f[1], -limit * 0.1 * R * R, (1e-9 + rounding) * limit * 0.1 * R * R);
+    ab_patch_evaluate(&law, fast, f, G);
+    check_near(f[5] + f[0] - f[1], -limit * R, (1e-9 + rounding) * limit * R);
+  }
+}
+
+// A plate of one metre with its weight above a corner, where no other point of the rule is under
+// pressure: the torque that stops its spin is mu N R, with what it slides meanwhile less. Without
+// it the plate went on turning about its corner.
+static void plate_that_spins_on_its_corner_comes_to_rest(void** state) {
+  (void)state;
+  abError error;
+  PatchWorld w = patch_world(1e-3, 0.5);
+  abBodyDef b = ab_body_def();
+  b.pose.p = v3(0, 0, 0.05);
+  b.has_inertial = true, b.mass = 1, b.inertial.p = v3(0.46, 0.46, -0.04);
+  b.inertia[0] = b.inertia[1] = 0.02, b.inertia[2] = 0.04;
+  abJointDef j = ab_joint_def();
+  abGeomDef g = ab_geom_def();
+  j.body = g.body = ab_scene_add_body(w.scene, &b, &error);
+  j.type = AB_JOINT_FREE;
+  g.type = AB_BOX, g.size = v3(0.5, 0.5, 0.05), g.friction[0] = 0.5;
+  assert_true(ab_scene_add_joint(w.scene, &j, &error) >= 0);
+  assert_true(ab_scene_add_geom(w.scene, &g, &error) >= 0);
+  patch_ready(&w);
+  patch_run(&w, 0.5);
+  // about its centre of mass
+  double w0 = 1, L = 4 * 0.04, R = sqrt(0.075) * L;
+  patch_v(&w, 1)[5] = w0, patch_v(&w, 1)[0] = 0.46 * w0, patch_v(&w, 1)[1] = -0.46 * w0;
+  double stop = 0.04 * w0 / (0.5 * 9.8 * R);
+  patch_run(&w, 0.5 * stop);
+  assert_true(fabs(patch_v(&w, 1)[5]) > 0.1 * w0);
+  patch_run(&w, 2 * stop);
+  check_below(fabs(patch_v(&w, 1)[5]), 1e-6 * w0);
+  patch_free(&w);
+}
+
 static void pressure_does_not_feel_a_vertex_on_an_edge(void** state) {
   (void)state;
   Random r = {14};
@@ -334,6 +399,8 @@ int main(void) {
       cmocka_unit_test(impulse_is_the_gradient_of_the_energy),
       cmocka_unit_test(derivative_is_that_of_the_impulse),
       cmocka_unit_test(friction_does_not_jump_where_slip_begins),
+      cmocka_unit_test(pressure_at_a_corner_resists_turning),
+      cmocka_unit_test(plate_that_spins_on_its_corner_comes_to_rest),
       cmocka_unit_test(pressure_does_not_feel_a_vertex_on_an_edge),
       cmocka_unit_test(near_its_last_question_the_law_is_its_derivative),
   };
