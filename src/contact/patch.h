@@ -250,6 +250,7 @@ abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island
 void ab_patch_lower_rebound(abPatchIsland* island);
 // What the island's contacts add to the energy in the step, relative to their part of it.
 double ab_patch_work(const abPatchIsland* island);
+bool ab_patch_gains(abPatchIsland* island);  // energy, noticeably; makes every V from v
 // --- patch_island.c: the algebra both solvers use
 void ab_patch_twist(const abPatchIsland* island, const abPatchSide* side, const double* v,
                     abTwist* twist);
@@ -265,6 +266,12 @@ void ab_patch_velocities(abPatchIsland* island);  // the same, and every V
 double ab_patch_residual(abPatchIsland* island);  // from V, impulse, answer; leaves the gradient
 // The same after asking the law; `moved`: V is made from v first.
 double ab_patch_look(abPatchIsland* island, bool moved);
+// Of the patch's fastest point in the relative motion V: one of its corners.
+double ab_patch_speed(const abPatchContact* c, const double V[6]);
+double ab_patch_unit_speed(const abPatchSystem* system);  // g h, or what stands for it
+// Makes V from v, but not of contacts that are still. How far the motion has gone, in units of g h,
+// from where the law gave the impulses.
+double ab_patch_departure(const abPatchIsland* island);
 // The normal impulse becomes the bound of friction, blended with the one before.
 void ab_patch_update_load(abPatchContact* c, const double impulse[6], double blend);
 void ab_patch_follow_load(abPatchContact* c);  // the same for the next step
@@ -300,9 +307,6 @@ void ab_patch_cache_factored(const abPatchIsland* island, abPatchCache* cache, b
 // One step with the old factors, from which V does not follow yet; false if there are none.
 bool ab_patch_chord(abPatchIsland* island, const abPatchCache* cache);
 // --- patch_sweep.c
-// Makes V from v, but not of contacts that are still. How far the motion has gone, in units of g h,
-// from where the law gave the impulses.
-double ab_patch_departure(const abPatchIsland* island);
 abStatus ab_patch_sweep(abPatchIsland* island);
 // For Newton's method: each contact by itself. Both leave answer and G as linearised there: where
 // the impulse came from, or where the contact alone would go. ab_patch_relax returns how many

@@ -139,6 +139,38 @@ double ab_patch_mass(const abPatchIsland* island, int b) {
   return mass;
 }
 
+// Speed of the patch's fastest point in the relative motion V: one of its corners.
+double ab_patch_speed(const abPatchContact* c, const double V[6]) {
+  const abPatchLaw* law = &c->law;
+  double most = 0;
+  for (int i = 0; i < law->ncorner; i++) {
+    double x = law->x[i], y = law->y[i];
+    double a = V[0] - V[5] * y, b = V[1] + V[5] * x, u = V[2] + V[3] * y - V[4] * x;
+    double square = a * a + b * b + u * u;
+    most = square > most ? square : most;
+  }
+  return sqrt(most);
+}
+
+// Without gravity the slop per step stands for the velocity that matters.
+double ab_patch_unit_speed(const abPatchSystem* system) {
+  return system->gravity * system->h + 1e-8 * system->problem->length / system->h;
+}
+
+double ab_patch_departure(const abPatchIsland* island) {
+  double most = 0;
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    if (c->still) continue;  // calm
+    ab_patch_relative(island, c, island->v, c->V);
+    if (!(c->impulse[2] > 0)) continue;
+    double d[6];
+    for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
+    most = fmax(most, ab_patch_speed(c, d));
+  }
+  return most / ab_patch_unit_speed(island->system);
+}
+
 // The gradient of the energy, M (v - v_free) - sum J^T answer = sum J^T (impulse - answer), in the
 // kinetic metric |g|^2 = g^T M^-1 g, block by block relative to the impulses that act on the block
 // and to its weight during the step.
@@ -164,8 +196,7 @@ static void add_to_residual(abPatchIsland* island, const abPatchContact* c) {
 static double end_residual(abPatchIsland* island) {
   const abPatchSystem* system = island->system;
   double worst = 0;
-  // Without gravity the slop per step stands for the velocity that matters.
-  double speed = system->gravity * system->h + 1e-8 * system->problem->length / system->h;
+  double speed = ab_patch_unit_speed(system);
   for (int b = 0; b < island->nblock; b++) {
     double x[6], *y = x, mass = ab_patch_mass(island, b);
     const double* g = island->gradient + island->offset[b];

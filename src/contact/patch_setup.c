@@ -147,6 +147,13 @@ double ab_patch_work(const abPatchIsland* island) {
   return size > 0 ? sum / size : 0;
 }
 
+// Some work is fair: what lies deeper than it should is lifted a little in every step.
+bool ab_patch_gains(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++)
+    ab_patch_relative(island, island->contact[i], island->v, island->contact[i]->V);
+  return ab_patch_work(island) > 1e-3;
+}
+
 // An affine field in the coordinates remembered, in those of now.
 static void carry_field(const abPatchMemory* m, const abPatchContact* c, abVec3 shift, double ratio,
                         const double from[3], double to[3]) {

@@ -180,19 +180,6 @@ static double mismatch(const abPatchIsland* island, const abPatchContact* c,
          m[AB_M_1];
 }
 
-// Speed of the patch's fastest point in the relative motion V: one of its corners.
-static double speed_of(const abPatchContact* c, const double V[6]) {
-  const abPatchLaw* law = &c->law;
-  double most = 0;
-  for (int i = 0; i < law->ncorner; i++) {
-    double x = law->x[i], y = law->y[i];
-    double a = V[0] - V[5] * y, b = V[1] + V[5] * x, u = V[2] + V[3] * y - V[4] * x;
-    double square = a * a + b * b + u * u;
-    most = square > most ? square : most;
-  }
-  return sqrt(most);
-}
-
 // A contact is left alone where it is wrong by less than this share of what may be wrong in the
 // end.
 #define LEFT_ALONE 0.3
@@ -366,7 +353,7 @@ static double gap_of(const abPatchIsland* island, abPatchContact* c, const Local
   }
   for (int k = 0; k < 6; k++) s[k] = l->f[k] - c->impulse[k];
   solve6(l->A, s);
-  return speed_of(c, s);
+  return ab_patch_speed(c, s);
 }
 
 // The velocity that a contact is wrong by, at most: how far it is from where the law gives its
@@ -375,31 +362,13 @@ static double wrong_by(const abPatchIsland* island, abPatchContact* c, const Loc
                        double limit) {
   double d[6];
   for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
-  double far = speed_of(c, d) + gap_of(island, c, l);
+  double far = ab_patch_speed(c, d) + gap_of(island, c, l);
   if (far <= LEFT_ALONE * limit) return far;
   ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
   double change = mismatch(island, c, c->answer);
   if (change > far) return far;
   memcpy(c->state, c->V, sizeof c->state);
   return change;
-}
-
-static double unit_speed(const abPatchSystem* system) {
-  return system->gravity * system->h + 1e-8 * system->problem->length / system->h;
-}
-
-double ab_patch_departure(const abPatchIsland* island) {
-  double most = 0;
-  for (int i = 0; i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    if (c->still) continue;  // calm
-    ab_patch_relative(island, c, island->v, c->V);
-    if (!(c->impulse[2] > 0)) continue;
-    double d[6];
-    for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
-    most = fmax(most, speed_of(c, d));
-  }
-  return most / unit_speed(island->system);
 }
 
 // Momentum. What sweeps are slow at is carrying loads through many bodies; a step along the changes
@@ -490,12 +459,17 @@ static double left_wrong(abPatchIsland* island, const Local* local, double limit
 #define STRIKING_SHARE 1e-3
 #define STRIKING_MOST 0.1
 
+// Where sweeps that are cut short would leave a blow with more energy than it had, they go on, up
+// to this many times the number allowed.
+enum { MOST_LONGER = 8 };
+
 abStatus ab_patch_sweep(abPatchIsland* island) {
   const abPatchSystem* system = island->system;
   int most = (int)system->param[AB_PATCH_SWEEPS];
   bool strikes = island->ncontact > AB_PATCH_LARGE && island->departure > AB_PATCH_CALM;
+  int longest = MOST_LONGER * most;
   if (strikes) most = (most + 1) / 2;  // the next step brings other blows
-  double limit = system->param[AB_PATCH_SWEEP_TOLERANCE] * unit_speed(system);
+  double limit = system->param[AB_PATCH_SWEEP_TOLERANCE] * ab_patch_unit_speed(system);
   double loose = strikes ? fmin(STRIKING_SHARE * island->departure, STRIKING_MOST) : 0;
   Local* local = AB_TAKE(island->scratch, Local, island->ncontact);
   Visit visit = {.island = island, .moved = AB_TAKE(island->scratch, int, island->nblock)};
@@ -504,7 +478,7 @@ abStatus ab_patch_sweep(abPatchIsland* island) {
   ab_patch_wake_all(island);
   for (int i = 0; i < island->ncontact; i++)
     local[i].ready = local[i].known = false, local[i].seen = -1,
-    local[i].limit = fmax(limit, loose * unit_speed(system));
+    local[i].limit = fmax(limit, loose * ab_patch_unit_speed(system));
   for (int b = 0; b < island->nblock; b++) visit.moved[b] = 0;
   for (int sweep = 0; sweep < most; sweep++) {
     bool back = sweep % 2;
@@ -512,6 +486,8 @@ abStatus ab_patch_sweep(abPatchIsland* island) {
     double worst = sweep_once(&visit, local, back);
     island->iterations++;
     if (worst <= 1) break;
+    if (sweep + 1 == most && most < longest && ab_patch_gains(island))
+      most += 2 * (1 + (most + 1) / 4);
     if (back && sweep + 2 < most && carry_on(island, &momentum))
       for (int i = 0; i < island->ncontact; i++) local[i].seen = -1, local[i].known = false;
   }
@@ -587,7 +563,8 @@ int ab_patch_relax(abPatchIsland* island, abPatchAlone* alone) {
 
 abPatchAlone* ab_patch_alone(abPatchIsland* island) {
   abPatchAlone* alone = AB_TAKE(island->scratch, abPatchAlone, island->ncontact);
-  double limit = 0.1 * island->system->param[AB_PATCH_SWEEP_TOLERANCE] * unit_speed(island->system);
+  double limit =
+      0.1 * island->system->param[AB_PATCH_SWEEP_TOLERANCE] * ab_patch_unit_speed(island->system);
   for (int i = 0; i < island->ncontact && alone; i++) {
     abPatchContact* c = island->contact[i];
     Local* l = &alone[i];
