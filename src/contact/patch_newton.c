@@ -507,10 +507,13 @@ abStatus ab_patch_newton(abPatchIsland* island) {
     // Where it goes to and fro between two kinks, only an exact search gets on.
     double accept = ++p.since > PATIENCE ? 1e-3 : 0.3;
     bool begins = island->iterations == first, large = island->ncontact > AB_PATCH_LARGE;
-    if (!begins || !large) island->iterations++;
-    bool done = !begins ? newton_step(island, &work, accept)
-                : large ? relax(island, &work)
-                        : predict(island, &work);
+    // where old factors have come near, new ones will do
+    bool nearly = begins && large && island->residual <= AT_THE_END;
+    if (nearly) evaluate(island), ab_patch_residual(island);
+    if (!begins || !large || nearly) island->iterations++;
+    bool done = !begins || nearly ? newton_step(island, &work, accept)
+                : large           ? relax(island, &work)
+                                  : predict(island, &work);
     if (!done) {
       island->nregularised++;
       break;
