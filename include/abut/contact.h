@@ -63,14 +63,13 @@ typedef struct abSurface {
 typedef struct abPair {
   int body1, body2, geom1, geom2;
   uint64_t key;  // of the two geoms; pairs are sorted by it, and it is the same from step to step
+  void* memory;  // the model's bytes for this pair, as it left them in the last step; zero when new
+  bool fresh;    // the pair was not in contact in the last step
+  bool kept;     // its patch was measured in some step before, and moved along since
+  abPatch patch;  // kind AB_PATCH_NONE unless the model asked for the volume
   abSurface surface;
   const abShape *shape1, *shape2;
   abPose pose1, pose2;  // of the shapes, in the world, at the start of the step
-  abPatch patch;        // kind AB_PATCH_NONE unless the model asked for the volume
-  void*
-      memory;  // the model's bytes for this pair, as it left them in the last step; zero when fresh
-  bool fresh;  // the pair was not in contact in the last step
-  bool kept;   // its patch was measured in some step before, and moved along since
 } abPair;
 
 // --- response

@@ -96,7 +96,9 @@ static bool take_table(abMemory* memory, int table, int n) {
   t->left = AB_TAKE(&t->arena, bool, n);
   t->contact = AB_TAKE(&t->arena, abContact, n);
   t->outline = AB_TAKE(&t->arena, abOutline, n);
-  return t->entry && t->key && t->pair && t->still && t->left && t->contact && t->outline;
+  t->depth = AB_TAKE(&t->arena, double, n);
+  return t->entry && t->key && t->pair && t->still && t->left && t->contact && t->outline &&
+         t->depth;
 }
 
 // A still pair is not written by anybody else: it goes over as a whole.
@@ -108,6 +110,7 @@ static void carry_still(const abMemory* memory, int i, const abTable* last, int 
   pair->memory = (char*)entry(memory, 1 - memory->last, i) + header_bytes();
   pair->patch.polygon = entry(memory, 1 - memory->last, i)->trace.polygon;
   *contact = last->contact[old];
+  next->depth[i] = last->depth[old];
   next->outline[i] = last->outline[old];
   contact->polygon = next->outline[i].polygon;
   contact->pressure = next->outline[i].pressure;

@@ -42,6 +42,7 @@ typedef struct abTable {
   bool* left;          // the pair was still, and not looked at in the present step
   abContact* contact;  // written by ab_report_contacts
   abOutline* outline;  // likewise
+  double* depth;       // of each contact, likewise
 } abTable;
 
 // A candidate pair of geoms, as it was when it was last looked at.

@@ -174,6 +174,7 @@ static void remember_chunk(void* context, int chunk, int worker) {
 static abStatus solve_and_remember(const Job* job, abPatchIsland* island, abArena* scratch) {
   island->scratch = scratch;
   abArenaMark mark = ab_arena_mark(scratch);
+  ab_patch_find_blocks(island);
   ab_patch_momenta(island);
   island->residual = INFINITY;
   abStatus status = solve_without_gain(island);

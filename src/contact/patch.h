@@ -187,6 +187,7 @@ typedef struct abPatchIsland {
   abPatchSystem* system;
   int ncontact, nblock, ndof;
   abPatchContact** contact;
+  const int* index;        // per contact: in the system's
   const int* mover;        // per block
   const int* size;         // per block
   const int* offset;       // per block, into the vectors below
@@ -246,6 +247,8 @@ void ab_patch_part_area(abPatchLaw* law, double* room);
 // --- patch_setup.c
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
 abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island);
+// Of contacts that are still: the islands may be others than in the last step.
+void ab_patch_find_blocks(abPatchIsland* island);
 // Halves what restitution adds to the targets of every rebounding contact.
 void ab_patch_lower_rebound(abPatchIsland* island);
 // What the island's contacts add to the energy in the step, relative to their part of it.

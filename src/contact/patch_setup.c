@@ -361,7 +361,9 @@ static abStatus find_jacobians(abPatchSystem* system) {
   system->jacobian = AB_TAKE(problem->scratch, const double*, problem->nbody);
   if (!system->jacobian) return AB_ERROR_MEMORY;
   for (int i = 0; i < problem->nbody; i++) system->jacobian[i] = NULL;
-  for (int p = 0; p < problem->npair; p++) {
+  bool jointed = false;
+  for (int m = 0; m < r->nmover; m++) jointed |= r->mover[m].jointed;
+  for (int p = 0; p < problem->npair && jointed; p++) {
     int body[2] = {problem->pair[p].body1, problem->pair[p].body2};
     for (int k = 0; k < 2; k++) {
       int mover = r->mover_of_body[body[k]];
@@ -406,25 +408,14 @@ typedef struct Setting {
   const Place* place;
 } Setting;
 
-// One that is still: the islands may be others than in the last step.
-static void find_blocks(const abPatchSystem* system, int index, abPatchContact* c) {
-  const abResponse* r = system->problem->response;
-  c->pair = index;
-  for (int k = 0; k < 2; k++) {
-    int mover = r->mover_of_body[c->side[k].body];
-    c->side[k].block = mover < 0 ? -1 : system->block[mover];
-  }
-}
-
 static void set_chunk(void* context, int chunk, int worker) {
   (void)worker;
   const Setting* s = context;
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
   for (int i = first; i < last && i < s->system->ncontact; i++) {
     const Place* p = &s->place[i];
-    if (p->still)
-      find_blocks(s->system, s->system->pair[i], s->system->contact[i]);
-    else if (p->kept)
+    if (p->still) continue;  // ab_patch_find_blocks
+    if (p->kept)
       follow_contact(s->system, s->system->pair[i], s->system->contact[i]);
     else
       set_contact(s->system, s->system->pair[i], s->system->contact[i], p->store);
@@ -499,6 +490,20 @@ abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) 
   return AB_OK;
 }
 
+void ab_patch_find_blocks(abPatchIsland* island) {
+  const abPatchSystem* system = island->system;
+  const abResponse* r = system->problem->response;
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    if (!c->still) continue;
+    c->pair = system->pair[island->index[i]];
+    for (int k = 0; k < 2; k++) {
+      int mover = r->mover_of_body[c->side[k].body];
+      c->side[k].block = mover < 0 ? -1 : system->block[mover];
+    }
+  }
+}
+
 // --- islands
 // --------------------------------------------------------------------------------------------
 
@@ -530,6 +535,7 @@ abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island
   *island = (abPatchIsland){.system = system,
                             .ncontact = ncontact,
                             .nblock = nblock,
+                            .index = islands->pair + pair0,
                             .mover = islands->mover + first,
                             .size = size,
                             .offset = offset};
@@ -539,7 +545,7 @@ abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island
   island->scale = AB_TAKE(arena, double, nblock);
   if (!size || !offset || !island->contact || !island->inertia || !island->factor || !island->scale)
     return AB_ERROR_MEMORY;
-  for (int i = 0; i < ncontact; i++) island->contact[i] = system->contact[islands->pair[pair0 + i]];
+  for (int i = 0; i < ncontact; i++) island->contact[i] = system->contact[island->index[i]];
   offset[0] = 0;
   for (int b = 0; b < nblock; b++) {
     size[b] = r->mover[island->mover[b]].ndof;

@@ -87,14 +87,15 @@ abStatus ab_report_contacts(abData* data, const abPairSolution* solution) {
   abTable* table = ab_memory_now(data->memory);
   int n = 0;
   for (int i = 0; i < data->npair; i++) {
-    abContact* c = &table->contact[i];
     if (!table->left[i] || table->still[i] <= 0) {
       const abPair* pair = &data->pair[i];
+      abContact* c = &table->contact[i];
       c->kind = AB_PATCH_NONE;
       if (!touches(pair, &solution[i])) continue;
       if (!report(data, pair, &solution[i], &table->outline[i], c)) return AB_ERROR_MEMORY;
+      table->depth[i] = c->depth;
     }
-    data->stat.max_penetration = fmax(data->stat.max_penetration, c->depth);
+    data->stat.max_penetration = fmax(data->stat.max_penetration, table->depth[i]);
     n++;
   }
   data->contacts = contacts_of(data, table, n);
