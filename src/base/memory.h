@@ -69,6 +69,7 @@ typedef struct abMemory {
   abWatch* watch;  // in one of the two arenas
   int watch_now;   // in this one
   bool watched;    // the last step has succeeded, and its watch holds
+  double margin;   // with which they were watched
   int npath;       // 0: not begun
   abPath* path;    // per body
 } abMemory;

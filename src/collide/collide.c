@@ -351,8 +351,8 @@ abStatus ab_collide(const abModel* model, abData* data) {
              .watching = &watching,
              .serial = data->scratch,
              .margin = data->contact->margin * v3_norm(model->gravity) * data->h * data->h};
-  bool watch = data->contact->geometry == AB_GEOMETRY_VOLUME && job.margin > 0 && !data->sleep.on;
-  abStatus status = ab_watch_begin(model, data, watch, &watching);
+  bool watch = data->contact->geometry == AB_GEOMETRY_VOLUME && !data->sleep.on;
+  abStatus status = ab_watch_begin(model, data, watch ? job.margin : 0, &watching);
   if (status == AB_OK) {
     job.record = make_records(model, data, &watching);
     status = job.record ? AB_OK : AB_ERROR_MEMORY;

@@ -116,15 +116,16 @@ static void list_some(const abModel* model, const abData* data, abWatching* w) {
   }
 }
 
-abStatus ab_watch_begin(const abModel* model, abData* data, bool on, abWatching* w) {
-  *w = (abWatching){.on = on, .todo = AB_TAKE(data->scratch, abTodo, data->ncandidate)};
+abStatus ab_watch_begin(const abModel* model, abData* data, double margin, abWatching* w) {
+  *w = (abWatching){.on = margin > 0, .todo = AB_TAKE(data->scratch, abTodo, data->ncandidate)};
   if (!w->todo) return AB_ERROR_MEMORY;
-  if (!on) {
+  if (!w->on) {
     for (int i = 0; i < data->ncandidate; i++) w->todo[w->ntodo++] = (abTodo){i, -1};
     return AB_OK;
   }
-  bool known = data->memory->watched;
+  bool known = data->memory->watched && data->memory->margin == margin;
   data->memory->watched = false;
+  data->memory->margin = margin;
   if (!follow_paths(model, data) || !carry(data, known, &w->gone)) return AB_ERROR_MEMORY;
   w->watch = data->memory->watch;
   list_some(model, data, w);

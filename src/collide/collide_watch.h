@@ -19,8 +19,9 @@ typedef struct abWatching {
   bool gone;  // a pair is not even a candidate any more
 } abWatching;
 
-// Scratch from data->scratch, not given back.
-abStatus ab_watch_begin(const abModel* model, abData* data, bool on, abWatching* w);
+// margin: of the contact model; with another one than in the last step nothing is known, with none
+// nothing is watched. Scratch from data->scratch, not given back.
+abStatus ab_watch_begin(const abModel* model, abData* data, double margin, abWatching* w);
 // What was found: whether the candidate is a pair, and how far its bodies may go, both together,
 // before it must be looked at again (negative: not at all). Returns whether it was one before.
 bool ab_watch_end(const abModel* model, const abData* data, const abWatching* w, int candidate,

@@ -290,8 +290,7 @@ abPatchPlaces* ab_patch_places(const abContactProblem* problem);  // NULL: none
 // The place of the contact that wrote the memory, if it is still there, else 0.
 int ab_patch_place_find(abPatchPlaces* places, const abPatchMemory* memory);
 int ab_patch_place_take(abPatchPlaces* places);  // a free one, after all others were found
-// That of a contact that is still; false: with other parameters it cannot be.
-bool ab_patch_place_stay(abPatchPlaces* places, int place);
+void ab_patch_place_stay(abPatchPlaces* places, int place);  // that of a contact that is still
 // The memory was written at the end of the last step.
 void ab_patch_place_resume(abPatchPlaces* places, int place, abPatchMemory* memory);
 abPatchContact* ab_patch_place(const abPatchPlaces* places, int place, double** store);

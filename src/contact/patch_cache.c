@@ -22,8 +22,7 @@ enum { SLOTS = 8 };
 // A place is free when it was not used in this step.
 struct abPatchPlaces {
   uint64_t step, name;
-  double param[AB_PATCH_NPARAM], h;
-  bool same;          // both as in the last step
+  double param[AB_PATCH_NPARAM];
   int n, next, most;  // used so far; where to look for a free one; room
   uint64_t *stamp, *used;
   abPatchContact* contact;
@@ -95,10 +94,8 @@ abPatchPlaces* ab_patch_places(const abContactProblem* problem) {
   if (!slots) return NULL;
   abPatchPlaces* p = &slots->places;
   // with other parameters no contact is what it was
-  p->same = memcmp(p->param, problem->param, sizeof p->param) == 0 && p->h == problem->h;
-  p->step += p->same ? 1 : 2;
+  p->step += memcmp(p->param, problem->param, sizeof p->param) == 0 ? 1 : 2;
   memcpy(p->param, problem->param, sizeof p->param);
-  p->h = problem->h;
   p->next = 0;
   return p;
 }
@@ -113,10 +110,7 @@ int ab_patch_place_find(abPatchPlaces* p, const abPatchMemory* memory) {
   return memory->place;
 }
 
-bool ab_patch_place_stay(abPatchPlaces* p, int place) {
-  if (p->same) p->used[place - 1] = p->step;
-  return p->same;
-}
+void ab_patch_place_stay(abPatchPlaces* p, int place) { p->used[place - 1] = p->step; }
 
 void ab_patch_place_resume(abPatchPlaces* p, int place, abPatchMemory* memory) {
   memory->place = place;

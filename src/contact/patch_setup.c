@@ -428,9 +428,12 @@ static int still_place(const abPatchSystem* system, abPatchPlaces* places, int i
   int at = problem->still ? problem->still[index] : 0;
   if (at == 0) return 0;
   abPatchMemory* memory = problem->pair[index].memory;
-  if (at > 0 && ab_patch_place_stay(places, at)) return at;
+  if (at > 0) {
+    ab_patch_place_stay(places, at);
+    return at;
+  }
   double* store;
-  at = at > 0 ? at : -at;
+  at = -at;
   abPatchContact* c = ab_patch_place(places, at, &store);
   c->pair = index;
   ab_patch_resume(system, c, memory);
