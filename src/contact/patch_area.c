@@ -101,7 +101,7 @@ void ab_patch_set_area(const abPair* pair, abPatchLaw* law, double* store) {
   int n = point_count(pair);
   law->x = store, law->y = store + n, law->w = store + 2 * n;
   law->fine = fine_count(pair) > 0 ? store + 3 * n : NULL;
-  law->use_fine = law->fine_filled = false;
+  law->use_fine = law->fine_filled = law->about_pole = false;
   law->polygon = NULL, law->npart = 0;
   Extent extent = extent_of(pair);
   if (extent != EXTENT_AREA) {

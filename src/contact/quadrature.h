@@ -40,4 +40,29 @@ double ab_polygon_perimeter(int n, const double* x, const double* y);
 // The moments about the origin of the polygon's coordinates.
 void ab_polygon_moments(int n, const abVec2* polygon, abPolygonMoments* moments);
 
+// A convex polygon, as loops in lanes want it: after the last vertex comes the first, again and
+// again.
+enum { AB_RING_MOST = 8, AB_RING_ROOM = AB_RING_MOST + 4 };
+typedef struct abRing {
+  int n;
+  double x[AB_RING_ROOM], y[AB_RING_ROOM];
+} abRing;
+void ab_ring_close(abRing* ring);  // after its n vertices were set
+
+// Integrals of an affine field p over a polygon in polar coordinates about a pole: rho the
+// distance, e the direction. What is within a circle about the pole and what is beyond it are
+// summed apart. Exact, but by differences of what the pole sees of the edges: digits are lost as
+// the cube of its distance.
+typedef struct abPole {
+  abVec2 at;
+  double radius;  // of the circle, > 0
+} abPole;
+typedef struct abPoleSums {
+  double beyond0, beyond1[2], beyond2[3];  // of rho p, e p, e e^T p / rho (xx, xy, yy)
+  double within0, within1[2], within2;     // of p, rho e p, rho^2 p
+} abPoleSums;
+// beyond2 only if `slopes`.
+void ab_ring_pole(const abRing* ring, const double field[3], const abPole* pole, bool slopes,
+                  abPoleSums* sums);
+
 #endif

@@ -326,6 +326,113 @@ static void plate_that_spins_on_its_corner_comes_to_rest(void** state) {
   patch_free(&w);
 }
 
+// Friction by the definition, on a fine grid.
+static void friction_on_grid(const abPatchLaw* law, const double s[3], double f[3]) {
+  enum { CELLS = 700 };
+  double profile = 0, cell = 8.0 / CELLS;
+  f[0] = f[1] = f[2] = 0;
+  for (int i = 0; i < CELLS * CELLS; i++) {
+    double x = (i % CELLS + 0.5) * cell - 4, y = ((double)(i / CELLS) + 0.5) * cell - 4;
+    double p = law->profile[0][0] + law->profile[0][1] * x + law->profile[0][2] * y;
+    bool inside = p > 0;
+    for (int k = 0; k < N && inside; k++) {
+      abVec2 a = law->polygon[k], u = v2_sub(law->polygon[(k + 1) % N], a);
+      inside = v2_cross(u, v2_sub(v2(x, y), a)) > 0;
+    }
+    if (!inside) continue;
+    double a = s[0] - s[2] * y, b = s[1] + s[2] * x, v = fmax(sqrt(a * a + b * b), law->slip_speed);
+    profile += p;
+    f[0] -= p * a / v, f[1] -= p * b / v, f[2] -= p * (x * b - y * a) / v;
+  }
+  for (int k = 0; k < 3; k++) f[k] *= law->mu * law->load / profile;
+}
+
+// A law with an affine profile that is positive on all of the patch, and with a finer rule.
+static void make_turning(Random* r, abPatchLaw* law, const abVec2* p, double* store, double* fine) {
+  make_law(r, law, p, store);
+  memset(law->bristle, 0, sizeof law->bristle);
+  double sx = random_uniform(r, -0.15, 0.15), sy = random_uniform(r, -0.15, 0.15);
+  for (int i = 0; i < 2; i++)
+    law->profile[i][0] = 1, law->profile[i][1] = sx, law->profile[i][2] = sy;
+  ab_patch_profile_ready(law);
+  ab_patch_set_load(law, 3);
+  law->fine = fine;
+}
+
+// About poles in and around the patch; at full speed, and so slow that a part of it sticks.
+static void friction_of_a_fast_turning_patch_is_the_integral(void** state) {
+  (void)state;
+  Random r = {41};
+  int npole = 0;
+  for (int k = 0; k < 24; k++) {
+    abVec2 p[N];
+    double store[NSTORE], fine[36 * N], V[6] = {0}, f[6], G[12], grid[3];
+    abPatchLaw law;
+    make_polygon(&r, p);
+    make_turning(&r, &law, p, store, fine);
+    V[5] = (k % 2 ? 1 : -1) * law.slip_speed * 1e4;
+    V[0] = V[5] * random_uniform(&r, -3, 3), V[1] = V[5] * random_uniform(&r, -3, 3);
+    ab_patch_choose_rule(&law, V);
+    npole += law.about_pole;
+    if (!law.about_pole) continue;
+    for (int i = 0; i < 6 && k % 4 == 3; i++) V[i] *= 1.5e-4;
+    ab_patch_evaluate(&law, V, f, G);
+    friction_on_grid(&law, (double[3]){V[0], V[1], V[5]}, grid);
+    // cells of 0.011 at a border of length 10 around an area of 6: a thousandth, times the lever
+    double limit = 1e-3 * law.mu * law.load;
+    check_near(f[0], grid[0], limit);
+    check_near(f[1], grid[1], limit);
+    check_near(f[5], grid[2], 3 * limit);
+    static const int tangential[3] = {0, 1, 5};
+    for (int j = 0; j < 3; j++) {
+      double step = 1e-5 * fabs(V[5]), W[6], g[6], x[6] = {0}, y[6];
+      memcpy(W, V, sizeof W);
+      W[tangential[j]] += step, x[tangential[j]] = 1;
+      ab_patch_evaluate(&law, W, g, NULL);
+      ab_patch_apply_G(G, x, y);
+      for (int i = 0; i < 3; i++) {
+        int t = tangential[i];
+        // where it changes: mu N over the speed, with levers up to 3; curved by the step
+        check_near((g[t] - f[t]) / step, -y[t], 2e-3 * law.mu * law.load / fabs(V[5]));
+      }
+    }
+  }
+  assert_true(npole > 12);
+}
+
+// The pole moves away from the patch in steps of a thousandth: nothing changes by much more than
+// it, and outside of the patch by hardly more than in the step before (1e-6 for the curve, and the
+// tolerance of large islands where the finer rule takes over).
+static void friction_does_not_jump_as_the_pole_goes_far(void** state) {
+  (void)state;
+  Random r = {42};
+  for (int k = 0; k < 20; k++) {
+    abVec2 p[N];
+    double store[NSTORE], fine[36 * N], V[6] = {0}, last[6], change[6], f[6];
+    abPatchLaw law;
+    make_polygon(&r, p);
+    make_turning(&r, &law, p, store, fine);
+    double angle = random_uniform(&r, 0, 6.28), speed = 1e4 * law.slip_speed;
+    V[5] = speed;
+    ab_patch_choose_rule(&law, V);
+    assert_true(law.about_pole);
+    for (int i = 0; i < 12000; i++) {
+      double away = 0.2 * pow(1.001, i);  // up to 30000
+      V[0] = speed * cos(angle), V[1] = speed * sin(angle), V[5] = speed / away;
+      ab_patch_evaluate(&law, V, f, NULL);
+      double most = 3e-3 * law.mu * law.load, bend = (1e-6 + 1e-5) * law.mu * law.load;
+      for (int j = 0; j < 6 && i > 0; j++) {
+        check_near(f[j], last[j], most * (j < 5 ? 1 : 3));
+        if (away > 5) check_near(f[j] - last[j], change[j], bend * (j < 5 ? 1 : 3));
+        change[j] = f[j] - last[j];
+      }
+      memcpy(last, f, sizeof last);
+    }
+    // from infinitely far all goes one way
+    check_near(f[0], -law.mu * law.load * cos(angle), 1e-4 * law.mu * law.load);
+  }
+}
+
 static void pressure_does_not_feel_a_vertex_on_an_edge(void** state) {
   (void)state;
   Random r = {14};
@@ -401,6 +508,8 @@ int main(void) {
       cmocka_unit_test(friction_does_not_jump_where_slip_begins),
       cmocka_unit_test(pressure_at_a_corner_resists_turning),
       cmocka_unit_test(plate_that_spins_on_its_corner_comes_to_rest),
+      cmocka_unit_test(friction_of_a_fast_turning_patch_is_the_integral),
+      cmocka_unit_test(friction_does_not_jump_as_the_pole_goes_far),
       cmocka_unit_test(pressure_does_not_feel_a_vertex_on_an_edge),
       cmocka_unit_test(near_its_last_question_the_law_is_its_derivative),
   };
