@@ -80,6 +80,7 @@ typedef struct abPatchLaw {
   double* fine;  // room for the finer rule (x, y, w), NULL if there is none for this patch
   bool use_fine, fine_filled, was_fine;  // now; computed; in the step before
   bool fine_refused;                     // it is none for this profile
+  bool about_pole;                       // fast: integrated about the pole instead
   double fine_scale;  // makes the finer rule's integral of the profile that of the other
   abPolygonMoments moments;
   // normal: pressure = max(0, min over i of (target[i] - normal velocity) * weight), target[i] =

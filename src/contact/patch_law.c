@@ -126,13 +126,12 @@ static void scale_fine(abPatchLaw* law) {
 }
 
 // It matters where the pole of the slip lies within a few radii of the patch. Who has used the
-// finer rule keeps it until the patch hardly turns any more: at rest the bristle carries the same
-// load by either rule, but with turns that differ by a factor of up to five (seen in piles), and a
-// patch that goes back too soon goes over again, to and fro from step to step.
+// finer rule keeps it for longer: a patch at rest that changed its rule would feel it, and change
+// it again.
 static bool wants_fine(const abPatchLaw* law, const double s[3]) {
   const double* m = law->moments.m;
   double turning = s[2] * s[2] * (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];
-  double ease = law->was_fine ? 0.01 : 1;  // of squares
+  double ease = law->was_fine ? 0.25 : 1;
   return turning > ease * 0.05 * (s[0] * s[0] + s[1] * s[1]) &&
          most_at_corners(law, s) > ease * law->slip_speed * law->slip_speed;
 }
