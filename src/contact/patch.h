@@ -50,9 +50,6 @@ enum {
 #define AB_PATCH_CHUNK 32
 static inline int ab_patch_chunks(int n) { return (n + AB_PATCH_CHUNK - 1) / AB_PATCH_CHUNK; }
 
-// Share of the present pressure in the profile of the next step.
-#define AB_PATCH_TAKEN_OVER 0.25
-
 // Contacts with at most this many corners are kept from step to step.
 enum { AB_PATCH_CORNERS = 8 };
 
@@ -166,7 +163,6 @@ typedef struct abPatchMemory {
   double field[3];        // the pressure itself, of the first target
   double thickness;       // of the thinner body, across the contact
   double load;            // what bounds friction and sets the stiffness
-  double spread;          // of the rule's points
   bool slipping, fine;
   int newton_wait;
   int age;

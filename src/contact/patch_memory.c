@@ -46,14 +46,15 @@ static abTwist mean_twist(const abPatchContact* c, const abTwist end[2]) {
 // Most of the old profile stays. Taken over at once, friction moves the pressure and the pressure
 // the friction, to and fro from step to step: a patch high up on a pile answers with several times
 // the change. With this share of the new one it comes to rest as long as that factor is below
-// 2 / AB_PATCH_TAKEN_OVER - 1.
+// 2 / TAKEN_OVER - 1.
+#define TAKEN_OVER 0.25
+
 static void keep_profile(const abPatchLaw* law, const double V[6], bool old,
                          double pressure[2][3]) {
   ab_patch_pressure_fields(law, V, pressure);
   for (int i = 0; i < 2 && old; i++)
     for (int k = 0; k < 3; k++)
-      pressure[i][k] =
-          law->profile[i][k] + AB_PATCH_TAKEN_OVER * (pressure[i][k] - law->profile[i][k]);
+      pressure[i][k] = law->profile[i][k] + TAKEN_OVER * (pressure[i][k] - law->profile[i][k]);
 }
 
 static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist end[2]) {
@@ -81,7 +82,6 @@ static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist e
   m->load = c->law.mu > 0 ? c->law.load : c->impulse[2];
   m->slipping = c->slipping;
   m->fine = c->law.use_fine;
-  m->spread = c->law.spread;
   m->newton_wait = c->newton_wait;
   m->age = c->age < AB_PATCH_NEW ? c->age + 1 : c->age;
   ab_patch_place_wrote(system->problem, c->place, m);

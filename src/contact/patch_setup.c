@@ -256,12 +256,6 @@ static void set_stiffness(const abPatchSystem* system, abPatchContact* c, double
   c->law.weight_t = system->param[AB_PATCH_FRICTION_STIFFNESS] * c->drag * firm;
 }
 
-// As the profile, and for the same reason (keep_profile in patch_memory.c): on an edge, of which
-// the rule has but a few points, a small change of the pressure moves much of what they stand for.
-static void follow_spread(abPatchLaw* law, double last) {
-  law->spread = last + AB_PATCH_TAKEN_OVER * (law->spread - last);
-}
-
 static void set_contact(const abPatchSystem* system, int index, abPatchContact* c, double* store) {
   const abContactProblem* problem = system->problem;
   const abPair* pair = &problem->pair[index];
@@ -298,7 +292,6 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   c->law.mu = c->slipping ? c->mu_kinetic : c->mu_static;
   recall_state(c, field);
   ab_patch_profile_ready(&c->law);
-  if (!fresh) follow_spread(&c->law, memory->spread);
   ab_patch_set_load(&c->law, load);
   double V[6];
   relative_at(problem, c, false, V);
@@ -344,9 +337,7 @@ static void follow_contact(const abPatchSystem* system, int index, abPatchContac
     memcpy(law->profile, memory->pressure, sizeof law->profile);
     law->was_fine = law->use_fine;
     law->use_fine = false;
-    double spread = law->spread;
     ab_patch_profile_ready(law);
-    follow_spread(law, spread);
     c->near.known = false;
   }
   ab_patch_set_load(law, load);
