@@ -54,6 +54,19 @@ static bool targets_agree(const abPatchSystem* system, const abPatchLaw* law) {
   return apart <= 1e-12 * most;  // rounding
 }
 
+// The question that is known becomes that of now, with the derivative's answer: what follows is
+// measured from here. The law itself was asked where it was: that much is taken off the reach.
+static void move_question(abPatchNear* near, const double o[6], const double V[6]) {
+  double d[6], Gd[6];
+  for (int k = 0; k < 6; k++) d[k] = V[k] + o[k] - near->e[k];
+  double way2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] +
+                near->radius2 * (d[3] * d[3] + d[4] * d[4] + d[5] * d[5]);
+  double reach = fmax(0, sqrt(near->reach2) - sqrt(way2));
+  near->reach2 = reach * reach;
+  ab_patch_apply_G(near->G, d, Gd);
+  for (int k = 0; k < 6; k++) near->f[k] -= Gd[k], near->e[k] += d[k];
+}
+
 void ab_patch_rest(const abPatchIsland* island, abPatchContact* c) {
   const abPatchSystem* system = island->system;
   int* still = system->problem->still;
@@ -62,10 +75,12 @@ void ab_patch_rest(const abPatchIsland* island, abPatchContact* c) {
   if (c->place == 0 || c->slipping || c->rebounds || c->age < AB_PATCH_NEW || c->newton_wait > 0)
     return;
   if (c->side[0].J || c->side[1].J || !targets_agree(system, &c->law)) return;
-  // the bristle has been moved already
-  double kh = system->param[AB_PATCH_RECOVERY], o[6];
+  double kh = system->param[AB_PATCH_RECOVERY], o[6], moved[6];
   get_offset(&c->law, o);
-  for (int k = 2; k < 5; k++) o[k] += kh * c->V[k];
+  for (int k = 0; k < 6; k++) moved[k] = kh * c->V[k];
+  for (int k = 0; k < 6; k += k == 1 ? 4 : 1) o[k] -= moved[k];  // the bristle has been moved
+  move_question(&c->near, o, c->V);
+  for (int k = 0; k < 6; k++) o[k] += moved[k];
   for (int k = 0; k < 6; k++) c->near.since[k] = o[k] - c->near.e[k];
   c->still = true;
   still[c->pair] = c->place;
