@@ -298,19 +298,21 @@ void ab_patch_update_load(abPatchContact* c, const double f[6], double blend) {
   ab_patch_set_load(law, law->load);
 }
 
-// Perhaps so fast that it slides; where patch_near.c knows the patch's size.
+// Perhaps so fast that it slides; where patch_near.c knows the patch's size. What carries nothing
+// cannot.
 static bool moves_far(const abPatchContact* c) {
   const double* V = c->V;
   double s = c->law.slip_speed;
+  if (!(c->law.load > 0)) return c->slipping;
   return c->slipping || V[0] * V[0] + V[1] * V[1] + c->near.radius2 * V[5] * V[5] > s * s;
 }
 
 // In a large island the bound is that of the step before, and friction and pressure may push each
-// other to and fro from step to step. Where the load hardly changes, half of the old one stays;
-// where it changes by a third or more, nothing.
+// other to and fro from step to step. Where the load hardly changes, three quarters of the old one
+// stay; where it changes by a third or more, nothing.
 void ab_patch_follow_load(abPatchContact* c) {
   double now = c->impulse[2], change = fabs(now - c->law.load);
-  double blend = 3 * change < now ? 0.5 + 1.5 * change / now : 1;
+  double blend = 3 * change < now ? 0.25 + 2.25 * change / now : 1;
   if (c->near.known && change <= AB_PATCH_SAME * now && !moves_far(c)) return;
   ab_patch_update_load(c, c->impulse, blend);
 }

@@ -126,9 +126,11 @@ static void scale_fine(abPatchLaw* law) {
 }
 
 // It matters where the pole of the slip lies within a few radii of the patch. Who has used the
-// finer rule keeps it for longer: a patch at rest that changed its rule would feel it, and change
-// it again.
-static bool wants_fine(const abPatchLaw* law, const double s[3]) {
+// finer rule keeps it for longer, and at rest for good: a patch at rest that changed its rule would
+// feel it, and change it again, for ever.
+static bool wants_fine(const abPatchLaw* law, const double V[6], const double s[3]) {
+  const double v[3] = {V[0], V[1], V[5]}, slow = AB_PATCH_SLIDING * law->slip_speed;
+  if (law->was_fine && most_at_corners(law, v) < slow * slow) return true;
   const double* m = law->moments.m;
   double turning = s[2] * s[2] * (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];
   double ease = law->was_fine ? 0.25 : 1;
@@ -145,7 +147,7 @@ void ab_patch_choose_rule(abPatchLaw* law, const double V[6]) {
   if (!law->fine || !(law->slip_speed > 0)) return;
   double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
   if (!law->use_fine && !law->fine_refused) {
-    if (wants_fine(law, s))
+    if (wants_fine(law, V, s))
       scale_fine(law);
     else
       law->was_fine = false;  // who has given it up has to begin anew, also within the step
