@@ -16,7 +16,7 @@
 #include "base/arena.h"
 
 // Polygons with more corners than this are not remembered.
-enum { AB_TRACE_CORNERS = 8 };
+enum { AB_TRACE_CORNERS = 12 };
 
 typedef struct abTrace {
   uint64_t key;

@@ -130,6 +130,7 @@ static bool is_large(const abPatchIsland* island) { return island->ncontact > AB
 
 static abStatus solve_one(abPatchIsland* island) {
   bool large = is_large(island);
+  ab_patch_release(island);  // it was solved before: see below
   if (!large) ab_patch_wake_all(island);
   island->departure = ab_patch_departure(island);
   int wait = wait_for_newton(island);
@@ -180,6 +181,7 @@ static abStatus solve_and_remember(const Job* job, abPatchIsland* island, abAren
   abStatus status = solve_without_gain(island);
   Remembering remembering = {island, job->solution};
   ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), remember_chunk, &remembering);
+  ab_patch_owe(island);
   ab_arena_release(scratch, mark);
   return status;
 }

@@ -51,7 +51,7 @@ enum {
 static inline int ab_patch_chunks(int n) { return (n + AB_PATCH_CHUNK - 1) / AB_PATCH_CHUNK; }
 
 // Contacts with at most this many corners are kept from step to step.
-enum { AB_PATCH_CORNERS = 8 };
+enum { AB_PATCH_CORNERS = 12 };
 
 // Local 6-vectors are (t1, t2, normal) components: velocity at the patch's centre and angular
 // velocity; likewise impulses and moments about the centre.
@@ -170,6 +170,8 @@ typedef struct abPatchMemory {
   uint64_t stamp;  // of the step that wrote the contact
 } abPatchMemory;
 
+typedef struct abPatchDebts abPatchDebts;
+
 // The whole system of one step.
 typedef struct abPatchSystem {
   const abContactProblem* problem;
@@ -182,6 +184,7 @@ typedef struct abPatchSystem {
   int* block;                            // per mover: of its island's system
   const double** jacobian;               // per body, of joint trees only
   double (*pressure)[AB_PATCH_CORNERS];  // per pair: room for what is told of those woken
+  abPatchDebts* debts;                   // see patch_hold.c; NULL: none
 } abPatchSystem;
 
 typedef struct abPatchIsland {
@@ -200,6 +203,8 @@ typedef struct abPatchIsland {
   struct abPool* pool;  // threads for loops over its contacts, or NULL
   abArena* cache;       // of large islands, else NULL
   double departure;     // ab_patch_departure at the beginning
+  bool pays;            // a part of what is owed, in this step: see patch_hold.c
+  double* owed;         // while the velocities are held, else NULL: see patch_hold.c
   // what is left to do for each contact when it is remembered
   bool state_is_now;  // the law gave the impulses at V
   bool loads_follow;  // ab_patch_follow_load
@@ -284,8 +289,14 @@ double ab_patch_trust(const abPatchContact* c, const double f[6]);
 // --- patch_newton.c
 // Leaves the residual above the tolerance where it fails, or where the matrix is too large.
 abStatus ab_patch_newton(abPatchIsland* island);
+// --- patch_hold.c
+void ab_patch_pay(abPatchIsland* island);      // what was owed, with v_free
+void ab_patch_hold(abPatchIsland* island);     // if they can be
+bool ab_patch_release(abPatchIsland* island);  // false: they were not held
+void ab_patch_owe(const abPatchIsland* island);
 // --- patch_cache.c
-enum { AB_PATCH_STORE = 3 * (36 + 72) + 2 * 8 + 4 * 10 };
+// Room for ab_patch_store_size: six corners need the most, the last number that has the finer rule.
+enum { AB_PATCH_STORE = 3 * (28 + 72) + 2 * 6 + 4 * 8 };
 typedef struct abPatchPlaces abPatchPlaces;
 abPatchPlaces* ab_patch_places(const abContactProblem* problem);  // NULL: none
 // The place of the contact that wrote the memory, if it is still there, else 0.
@@ -297,6 +308,10 @@ void ab_patch_place_resume(abPatchPlaces* places, int place, abPatchMemory* memo
 abPatchContact* ab_patch_place(const abPatchPlaces* places, int place, double** store);
 // The contact is now as the memory says.
 void ab_patch_place_wrote(const abContactProblem* problem, int place, abPatchMemory* memory);
+
+abPatchDebts* ab_patch_debts(const abContactProblem* problem);      // after ab_patch_places
+bool ab_patch_debt(const abPatchDebts* debts, int mover, double r[6]);  // false: none
+void ab_patch_set_debt(abPatchDebts* debts, int mover, const double r[6]);
 
 typedef struct abPatchCache abPatchCache;
 void ab_patch_cache_share(const abContactProblem* problem, int n, abPatchIsland* island);

@@ -29,10 +29,22 @@ struct abPatchPlaces {
   double (*store)[AB_PATCH_STORE];
 };
 
+// What a mover owes (patch_hold.c), and since which step.
+typedef struct Debt {
+  uint64_t step;
+  double r[6];
+} Debt;
+
+struct abPatchDebts {
+  uint64_t step;
+  Debt* of;
+};
+
 typedef struct Slots {
   int first[SLOTS];  // mover, -1: free
   abArena arena[SLOTS];
   abPatchPlaces places;
+  abPatchDebts debts;
 } Slots;
 
 struct abPatchCache {
@@ -60,7 +72,8 @@ static abArena part_of(abArena* whole, size_t begin, size_t size) {
 
 static void open_places(abArena* arena, abPatchPlaces* places) {
   size_t each = sizeof(abPatchContact) + sizeof(double[AB_PATCH_STORE]) + 2 * sizeof(uint64_t);
-  size_t most = arena->capacity / each;
+  enum { ALIGNED = 4 * 64 };  // what the beginnings of the four arrays may waste
+  size_t room = arena->capacity - arena->used, most = room > ALIGNED ? (room - ALIGNED) / each : 0;
   *places = (abPatchPlaces){.name = (uint64_t)(uintptr_t)arena->base << 20};
   places->most = most < 1 << 24 ? (int)most : 1 << 24;
   places->stamp = AB_TAKE(arena, uint64_t, places->most);
@@ -71,7 +84,9 @@ static void open_places(abArena* arena, abPatchPlaces* places) {
 }
 
 // Arenas side by side in the one of the model: one as large as three others for contacts.
-static Slots* open_slots(abArena* whole) {
+static Slots* open_slots(const abContactProblem* problem) {
+  abArena* whole = problem->cache;
+  if (!whole) return NULL;
   if (whole->used > 0) return (Slots*)whole->base;
   Slots* slots = AB_TAKE(whole, Slots, 1);
   if (!slots) return NULL;
@@ -82,6 +97,9 @@ static Slots* open_slots(abArena* whole) {
     slots->arena[i] = part_of(whole, head + (size_t)i * size, size);
   }
   abArena rest = part_of(whole, head + SLOTS * size, 3 * size);
+  int nmover = problem->response->nmover;
+  slots->debts = (abPatchDebts){.of = AB_TAKE(&rest, Debt, nmover)};
+  for (int i = 0; i < nmover && slots->debts.of; i++) slots->debts.of[i].step = 0;
   open_places(&rest, &slots->places);
   return slots;
 }
@@ -90,7 +108,7 @@ static Slots* open_slots(abArena* whole) {
 // ------------------------------------------------------------------------------------------
 
 abPatchPlaces* ab_patch_places(const abContactProblem* problem) {
-  Slots* slots = problem->cache ? open_slots(problem->cache) : NULL;
+  Slots* slots = open_slots(problem);
   if (!slots) return NULL;
   abPatchPlaces* p = &slots->places;
   // with other parameters no contact is what it was
@@ -134,15 +152,37 @@ abPatchContact* ab_patch_place(const abPatchPlaces* p, int place, double** store
 void ab_patch_place_wrote(const abContactProblem* problem, int place, abPatchMemory* memory) {
   memory->place = place;
   if (place == 0) return;
-  abPatchPlaces* p = &open_slots(problem->cache)->places;
+  abPatchPlaces* p = &open_slots(problem)->places;
   memory->stamp = p->stamp[place - 1] = stamp_of(p, p->step);
+}
+
+// --- debts
+// ---------------------------------------------------------------------------------------------
+
+abPatchDebts* ab_patch_debts(const abContactProblem* problem) {
+  Slots* slots = open_slots(problem);
+  if (!slots || !slots->debts.of) return NULL;
+  slots->debts.step = slots->places.step;
+  return &slots->debts;
+}
+
+bool ab_patch_debt(const abPatchDebts* debts, int mover, double r[6]) {
+  const Debt* debt = &debts->of[mover];
+  bool any = debt->step > 0 && debt->step + 1 >= debts->step;
+  for (int i = 0; i < 6; i++) r[i] = any ? debt->r[i] : 0;
+  return any;
+}
+
+void ab_patch_set_debt(abPatchDebts* debts, int mover, const double r[6]) {
+  debts->of[mover].step = debts->step;
+  memcpy(debts->of[mover].r, r, sizeof debts->of[mover].r);
 }
 
 // --- islands
 // -------------------------------------------------------------------------------------------
 
 void ab_patch_cache_share(const abContactProblem* problem, int n, abPatchIsland* island) {
-  Slots* slots = problem->cache ? open_slots(problem->cache) : NULL;
+  Slots* slots = open_slots(problem);
   bool taken[SLOTS] = {false};
   for (int i = 0; i < n && slots; i++)
     for (int k = 0; k < SLOTS && island[i].ncontact > AB_PATCH_LARGE; k++)

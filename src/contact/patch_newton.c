@@ -454,13 +454,18 @@ static bool end_pass(abPatchIsland* island, Progress* p, bool stalled) {
 // Leaves answers and residual of what it has reached.
 static void mend_by_old_factors(abPatchIsland* island, const abPatchCache* cache,
                                 const Progress* p) {
-  double last = INFINITY, wanted = p->tolerance;
-  for (bool moved = false;; moved = true) {
+  double last = INFINITY, wanted = island->pays ? 0 : p->tolerance;
+  for (bool moved = island->owed != NULL;; moved = true) {
     island->residual = ab_patch_look(island, moved);
     bool nearly = island->residual <= NEARLY && island->residual <= GOES_ON * last;
-    if (island->residual <= wanted || !nearly || !ab_patch_chord(island, cache)) return;
-    last = island->residual, wanted = MENDED * p->tolerance;
-    island->iterations++;
+    if (island->residual <= wanted) return;
+    if (nearly && ab_patch_chord(island, cache)) {
+      island->owed = NULL;  // the impulses are those of the velocities
+      last = island->residual, wanted = MENDED * p->tolerance;
+      island->iterations++;
+    } else if (!ab_patch_release(island)) {
+      return;
+    }
   }
 }
 
@@ -484,6 +489,7 @@ abStatus ab_patch_newton(abPatchIsland* island) {
   int most = (int)island->system->param[AB_PATCH_ITERATIONS];
   Work work = {.cache = ab_patch_cache_find(island)};
   Progress p = begin_progress(island);
+  if (work.cache) ab_patch_hold(island);
   mend_by_old_factors(island, work.cache, &p);
   int first = island->iterations;
   for (bool known = true;; known = false) {

@@ -488,6 +488,7 @@ abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) 
     if (takes_part(problem, &problem->pair[p])) system->pair[system->ncontact++] = p;
   if (join_islands(system) != AB_OK || place_contacts(system, place) != AB_OK)
     return AB_ERROR_MEMORY;
+  system->debts = ab_patch_debts(problem);
   Setting setting = {system, place};
   ab_pool_run(problem->pool, ab_patch_chunks(system->ncontact), set_chunk, &setting);
   return AB_OK;
@@ -568,5 +569,6 @@ abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island
     memcpy(island->v_free + offset[b], problem->v_free + m->dof0, sizeof(double) * (size_t)m->ndof);
     if (m->jointed && add_tree(island, b, arena) != AB_OK) return AB_ERROR_MEMORY;
   }
+  ab_patch_pay(island);
   return AB_OK;
 }
