@@ -40,6 +40,7 @@ static size_t place_arrays(const abModel* m, abData* d, char* base) {
   PLACE(geom_pose, m->ngeom);
   PLACE(inertia, m->nbody);
   PLACE(inv_inertia, m->nbody);
+  PLACE(pose_stamp, m->nbody);
   PLACE(v_free, m->nv);
   PLACE(actuator_force, m->nactuator);
 #undef PLACE

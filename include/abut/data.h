@@ -71,6 +71,8 @@ typedef struct abData {
   abPose* geom_pose;
   abMat3* inertia;  // about the centre of mass, world axes
   abMat3* inv_inertia;
+  uint64_t pose_count;   // how often poses have been computed
+  uint64_t* pose_stamp;  // per body: the count at which its pose last changed
 
   // --- computed by ab_broadphase (collide/broadphase.c) ---
   struct abBroadphase* broadphase;

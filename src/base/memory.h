@@ -47,16 +47,15 @@ typedef struct abTable {
 
 // A candidate pair of geoms, as it was when it was last looked at.
 typedef struct abWatch {
-  int geom[2];
+  int geom[2], body[2];
   double until;  // while its bodies' paths together are no longer than this, nothing has changed
   bool touches;  // it is a pair; they are in the order of the candidates
 } abWatch;
 
-// How far each body has gone, as an upper bound for its points.
+// Where a body was last seen.
 typedef struct abPath {
-  abPose pose;    // when it was last seen
+  abPose pose;
   double radius;  // about its frame
-  double length;
 } abPath;
 
 typedef struct abMemory {
@@ -72,6 +71,8 @@ typedef struct abMemory {
   double margin;   // with which they were watched
   int npath;       // 0: not begun
   abPath* path;    // per body
+  double* length;  // per body: how far it has gone, as an upper bound for its points
+  uint64_t seen;   // abData.pose_count when they were last seen
 } abMemory;
 
 abStatus ab_memory_create(abMemory** memory);

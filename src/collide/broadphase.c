@@ -44,13 +44,15 @@ struct abBroadphase {
   int ngeom, nplane;
   int* plane;     // the unbounded geoms
   bool* in_tree;  // per geom
-  abBox* tight;   // now, and as they were the last time
+  abBox* tight;   // now, and as they were before they last changed
   abBox* was;
   const abFilter* filter;
   bool rules;   // the model has pairs that are asked for or excluded by name
   abTree tree;  // its leaves hold the roomy boxes
   bool* moved;  // got a new roomy box in this step
   int* mover_list;
+  uint64_t seen;    // abData.pose_count of the tight boxes
+  double margin;    // they were made with; negative: they are to be made anew
   abArena list[2];  // keys of pairs with meeting roomy boxes, sorted; the two take turns
   int nkey;
   int now;
@@ -64,6 +66,7 @@ abStatus ab_broadphase_create(const abModel* model, struct abBroadphase** out) {
   struct abBroadphase* b = ab_alloc_zero(bytes);
   if (!b) return AB_ERROR_MEMORY;
   b->ngeom = model->ngeom;
+  b->margin = -1;
   b->tight = (abBox*)(b + 1);
   b->was = b->tight + n;
   b->rules = model->npair_rule > 0 || model->nexclude > 0;
@@ -142,16 +145,17 @@ static abBox roomy_box(abBox now, abBox was) {
 static int update_boxes(const abModel* model, const abData* data, struct abBroadphase* b) {
   bool ahead = data->contact->geometry == AB_GEOMETRY_PAIR;
   double margin = contact_margin(model, data);
+  bool known = !ahead && margin == b->margin;
   int nmoved = 0;
-  abBox* old = b->tight;
-  b->tight = b->was, b->was = old;
   for (int i = 0; i < b->ngeom; i++) {
+    const abFilter* filter = &b->filter[i];
     b->moved[i] = false;
-    if (b->filter[i].kind != AB_FILTER_MOVES &&
-        (b->in_tree[i] || b->filter[i].kind == AB_FILTER_PLANE))
+    if (filter->kind != AB_FILTER_MOVES && (b->in_tree[i] || filter->kind == AB_FILTER_PLANE))
       continue;  // fixed for good
+    if (known && b->in_tree[i] && data->pose_stamp[filter->weld] <= b->seen) continue;
     const abGeom* geom = &model->geom[i];
     abBox* t = &b->tight[i];
+    b->was[i] = *t;
     ab_shape_aabb(&geom->shape, &data->geom_pose[i], &t->low, &t->high);
     double r = geom->margin + (ahead ? reach(model, data, i) : 0.5 * margin);
     if (r > 0) *t = grow(*t, v3(r, r, r));
@@ -164,6 +168,8 @@ static int update_boxes(const abModel* model, const abData* data, struct abBroad
     b->moved[i] = true;
     b->mover_list[nmoved++] = i;
   }
+  b->seen = data->pose_count;
+  b->margin = ahead ? -1 : margin;
   return nmoved;
 }
 

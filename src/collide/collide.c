@@ -323,7 +323,7 @@ static abStatus gather(const Job* job, abData* data) {
   for (int k = 0; k < w->ntodo; k++) {
     const Record* r = &job->record[k];
     if (r->status != AB_OK) return r->status;
-    bool was = ab_watch_end(job->model, data, w, w->todo[k].candidate, r->keep, r->slack);
+    bool was = ab_watch_end(data, w, w->todo[k].candidate, r->keep, r->slack);
     anew |= was != r->keep;
   }
   abStatus status = AB_OK;

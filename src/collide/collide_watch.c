@@ -38,26 +38,36 @@ static bool follow_paths(const abModel* model, const abData* data) {
   if (memory->npath != model->nbody) {
     ab_arena_release(&memory->path_arena, 0);
     memory->path = AB_TAKE(&memory->path_arena, abPath, model->nbody);
-    if (!memory->path) return false;
+    memory->length = AB_TAKE(&memory->path_arena, double, model->nbody);
+    if (!memory->path || !memory->length) return false;
     memory->npath = model->nbody;
-    for (int b = 0; b < model->nbody; b++)
+    for (int b = 0; b < model->nbody; b++) {
       memory->path[b] = (abPath){.pose = data->pose[b], .radius = body_radius(model, b)};
+      memory->length[b] = 0;
+    }
   }
   for (int b = 0; b < model->nbody; b++) {
+    if (data->pose_stamp[b] <= memory->seen) continue;
     abPath* path = &memory->path[b];
     abPose now = data->pose[b], then = path->pose;
     double w = now.q.w - then.q.w, x = now.q.x - then.q.x, y = now.q.y - then.q.y,
            z = now.q.z - then.q.z;
-    path->length +=
+    memory->length[b] +=
         v3_norm(v3_sub(now.p, then.p)) + 2 * path->radius * sqrt(w * w + x * x + y * y + z * z);
     path->pose = now;
   }
+  memory->seen = data->pose_count;
   return true;
 }
 
-static double paths_of(const abModel* model, const abData* data, const int geom[2]) {
-  const abPath* path = data->memory->path;
-  return path[model->geom[geom[0]].body].length + path[model->geom[geom[1]].body].length;
+static double paths_of(const abMemory* memory, const abWatch* watch) {
+  return memory->length[watch->body[0]] + memory->length[watch->body[1]];
+}
+
+static abWatch first_watch(const abModel* model, const int geom[2]) {
+  return (abWatch){.geom = {geom[0], geom[1]},
+                   .body = {model->geom[geom[0]].body, model->geom[geom[1]].body},
+                   .until = -1};
 }
 
 static bool before(const int a[2], const int b[2]) {
@@ -72,7 +82,7 @@ static bool same_candidates(const abMemory* memory, const abData* data) {
 }
 
 // The watch of the last step's candidates becomes that of the present ones. False: no memory.
-static bool carry(abData* data, bool known, bool* gone) {
+static bool carry(const abModel* model, abData* data, bool known, bool* gone) {
   abMemory* memory = data->memory;
   if (known && same_candidates(memory, data)) return true;
   abArena* arena = &memory->watch_arena[1 - memory->watch_now];
@@ -85,7 +95,7 @@ static bool carry(abData* data, bool known, bool* gone) {
     for (; old < nold && before(memory->watch[old].geom, geom); old++)
       *gone |= memory->watch[old].touches;
     bool found = old < nold && memcmp(memory->watch[old].geom, geom, sizeof(int[2])) == 0;
-    watch[i] = found ? memory->watch[old++] : (abWatch){{geom[0], geom[1]}, -1, false};
+    watch[i] = found ? memory->watch[old++] : first_watch(model, geom);
   }
   for (; old < nold; old++) *gone |= memory->watch[old].touches;
   memory->watch_now = 1 - memory->watch_now;
@@ -102,7 +112,7 @@ static int pass_over(const abMemory* memory, int pair, const int geom[2]) {
   return pair;
 }
 
-static void list_some(const abModel* model, const abData* data, abWatching* w) {
+static void list_some(const abData* data, abWatching* w) {
   const abMemory* memory = data->memory;
   const int* still = memory->table[memory->last].still;
   int pair = 0;
@@ -111,7 +121,7 @@ static void list_some(const abModel* model, const abData* data, abWatching* w) {
     if (watch->touches && w->gone) pair = pass_over(memory, pair, watch->geom);
     int own = watch->touches ? pair++ : -1;
     bool left = own < 0 || still[own] > 0;
-    if (left && paths_of(model, data, watch->geom) <= watch->until) continue;
+    if (left && paths_of(memory, watch) <= watch->until) continue;
     w->todo[w->ntodo++] = (abTodo){i, own};
   }
 }
@@ -126,18 +136,18 @@ abStatus ab_watch_begin(const abModel* model, abData* data, double margin, abWat
   bool known = data->memory->watched && data->memory->margin == margin;
   data->memory->watched = false;
   data->memory->margin = margin;
-  if (!follow_paths(model, data) || !carry(data, known, &w->gone)) return AB_ERROR_MEMORY;
+  if (!follow_paths(model, data) || !carry(model, data, known, &w->gone)) return AB_ERROR_MEMORY;
   w->watch = data->memory->watch;
-  list_some(model, data, w);
+  list_some(data, w);
   return AB_OK;
 }
 
-bool ab_watch_end(const abModel* model, const abData* data, const abWatching* w, int candidate,
-                  bool touches, double slack) {
+bool ab_watch_end(const abData* data, const abWatching* w, int candidate, bool touches,
+                  double slack) {
   if (!w->on) return false;
   abWatch* watch = &w->watch[candidate];
   bool touched = watch->touches;
-  watch->until = slack < 0 ? -1 : paths_of(model, data, watch->geom) + slack;
+  watch->until = slack < 0 ? -1 : paths_of(data->memory, watch) + slack;
   watch->touches = touches;
   return touched;
 }

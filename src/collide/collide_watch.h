@@ -24,7 +24,7 @@ typedef struct abWatching {
 abStatus ab_watch_begin(const abModel* model, abData* data, double margin, abWatching* w);
 // What was found: whether the candidate is a pair, and how far its bodies may go, both together,
 // before it must be looked at again (negative: not at all). Returns whether it was one before.
-bool ab_watch_end(const abModel* model, const abData* data, const abWatching* w, int candidate,
-                  bool touches, double slack);
+bool ab_watch_end(const abData* data, const abWatching* w, int candidate, bool touches,
+                  double slack);
 
 #endif

@@ -76,33 +76,63 @@ static void body_inertia(const abBody* body, abData* data, int b) {
   data->inv_inertia[b] = m3_congruent_diag(&axes, inverse);
 }
 
+static bool is_free(const abModel* model, const abBody* body) {
+  return body->njoint > 0 && model->joint[body->joint0].type == AB_JOINT_FREE;
+}
+
+static void place_body(const abModel* model, abData* data, int b) {
+  const abBody* body = &model->body[b];
+  bool free = is_free(model, body);
+  if (b == 0) {
+    data->pose[0] = pose_identity();
+    data->twist[0] = twist_zero();
+  } else if (free) {
+    body_from_free_joint(model, data, b);
+  } else {
+    body_from_parent(model, data, b);
+  }
+  data->pose_stamp[b] = data->pose_count;
+  data->R[b] = quat_matrix(data->pose[b].q);
+  data->com[b] = v3_add(data->pose[b].p, m3_apply(&data->R[b], body->com));
+  if (free) data->trees->link[body->joint0].point = data->com[b];
+  body_inertia(body, data, b);
+}
+
 void ab_kinematics_range(const abModel* model, abData* data, int begin, int end) {
   data->trees->seen = false;
-  for (int b = begin; b < end; b++) {
-    const abBody* body = &model->body[b];
-    if (b == 0) {
-      data->pose[0] = pose_identity();
-      data->twist[0] = twist_zero();
-    } else if (body->njoint > 0 && model->joint[body->joint0].type == AB_JOINT_FREE) {
-      body_from_free_joint(model, data, b);
-    } else {
-      body_from_parent(model, data, b);
-    }
-    data->R[b] = quat_matrix(data->pose[b].q);
-    data->com[b] = v3_add(data->pose[b].p, m3_apply(&data->R[b], body->com));
-    if (body->njoint > 0 && model->joint[body->joint0].type == AB_JOINT_FREE)
-      data->trees->link[body->joint0].point = data->com[b];
-    body_inertia(body, data, b);
-  }
+  data->pose_count++;
+  for (int b = begin; b < end; b++) place_body(model, data, b);
 }
 
 void ab_kinematics_bodies(const abModel* model, abData* data) {
   ab_kinematics_range(model, data, 0, model->nbody);
 }
 
+static void place_geoms(const abModel* model, abData* data, int b) {
+  const abBody* body = &model->body[b];
+  for (int g = body->geom0; g < body->geom0 + body->ngeom; g++)
+    data->geom_pose[g] = pose_mul(data->pose[b], model->geom[g].pose);
+}
+
 void ab_kinematics_geoms(const abModel* model, abData* data) {
-  for (int g = 0; g < model->ngeom; g++)
-    data->geom_pose[g] = pose_mul(data->pose[model->geom[g].body], model->geom[g].pose);
+  for (int b = 0; b < model->nbody; b++) place_geoms(model, data, b);
+}
+
+// A free body whose coordinates are bit for bit the same, as at rest most are, gets its twist
+// alone.
+static void follow_bodies(const abModel* model, abData* data) {
+  abTrees* t = data->trees;
+  data->pose_count++;
+  for (int b = 1; b < model->nbody; b++) {
+    const abBody* body = &model->body[b];
+    if (is_free(model, body)) {
+      int q0 = model->joint[body->joint0].q0;
+      data->twist[b] = twist_from_array(data->v + body->dof0);
+      if (memcmp(t->q_seen + q0, data->q + q0, sizeof(double[7])) == 0) continue;
+    }
+    place_body(model, data, b);
+    place_geoms(model, data, b);
+  }
 }
 
 // A step ends with the kinematics of the state the next one begins with: the second call finds that
@@ -110,9 +140,14 @@ void ab_kinematics_geoms(const abModel* model, abData* data) {
 void ab_kinematics(const abModel* model, abData* data) {
   abTrees* t = data->trees;
   size_t nq = sizeof(double) * (size_t)model->nq, nv = sizeof(double) * (size_t)model->nv;
-  if (t->seen && memcmp(t->q_seen, data->q, nq) == 0 && memcmp(t->v_seen, data->v, nv) == 0) return;
-  ab_kinematics_bodies(model, data);
-  ab_kinematics_geoms(model, data);
+  if (!t->seen) {
+    ab_kinematics_bodies(model, data);
+    ab_kinematics_geoms(model, data);
+  } else if (memcmp(t->q_seen, data->q, nq) != 0 || memcmp(t->v_seen, data->v, nv) != 0) {
+    follow_bodies(model, data);
+  } else {
+    return;
+  }
   memcpy(t->q_seen, data->q, nq);
   memcpy(t->v_seen, data->v, nv);
   t->seen = true;
