@@ -35,7 +35,6 @@ static abStatus move(const abModel* model, abData* data, Aside* aside) {
   abStatus status = detect(model, data);  // 2 boxes -> candidate pairs; 3 pairs -> contact geometry
   ab_free_motion(model, data);            // 4 velocity without contact
   ab_response_update(model, data);        // 5 how impulses change it
-  memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
   if (status == AB_OK) status = put_aside(model, data, aside);
   if (status == AB_OK)
     status = solve_contact(model, data, aside, v, &twist_end);   // 6 impulses; 7 applied to v
@@ -49,10 +48,6 @@ abStepStatus ab_step(const abModel* model, abData* data) {
   data->stat = (abStat){.status = AB_STEP_OK, .bad_body = -1};
   data->ncandidate = data->npair = data->ncontact = 0;
 
-  double* before = AB_TAKE(data->scratch, double, model->nq + model->nv);
-  memcpy(before, data->q, sizeof(double) * (size_t)model->nq);
-  memcpy(before + model->nq, data->v, sizeof(double) * (size_t)model->nv);
-
   ab_kinematics(model, data);                     // 1 q, v -> pose and twist of every body
   abStatus status = ab_sleep_begin(model, data);  //   whoever was disturbed wakes
   bool moves = status == AB_OK && !ab_sleep_all(model, data);
@@ -63,9 +58,7 @@ abStepStatus ab_step(const abModel* model, abData* data) {
   // 9 finish: a broken step leaves the state as it was.
   if (status != AB_OK || !state_is_finite(model, data, &data->stat.bad_body)) {
     data->stat.status = AB_STEP_BROKEN;
-    memcpy(data->q, before, sizeof(double) * (size_t)model->nq);
-    memcpy(data->v, before + model->nq, sizeof(double) * (size_t)model->nv);
-    ab_kinematics(model, data);
+    ab_kinematics_go_back(model, data);
     put_back(data, &aside);
     ab_memory_discard(data->memory);
   } else {
@@ -183,8 +176,9 @@ static abStatus solve_once(const abModel* model, abData* data, abContactSolution
   contact->solve(&problem, solution);
   solution->iterations += before;
   if (solution->status == AB_STEP_BROKEN) return AB_ERROR_NUMERIC;
-  memcpy(v, solution->v_known ? solution->v : data->v_free, sizeof(double) * (size_t)model->nv);
-  if (!solution->v_known) apply_impulses(data, solution->pair, v);
+  if (solution->v_known) return AB_OK;
+  memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
+  apply_impulses(data, solution->pair, v);
   return AB_OK;
 }
 
@@ -195,12 +189,14 @@ enum { MAX_ROUNDS = 8 };
 static abStatus solve_contact(const abModel* model, abData* data, const Aside* aside, double* v,
                               const abTwist** twist_end) {
   const abContactModel* contact = data->contact;
-  if (!contact) return AB_OK;
-  if (data->npair == 0 && !contact->moves_bodies) return AB_OK;
+  if (!contact || (data->npair == 0 && !contact->moves_bodies)) {
+    memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
+    return AB_OK;
+  }
   abContactSolution solution = {.pair = AB_TAKE(data->scratch, abPairSolution, data->npair),
-                                .v = AB_TAKE(data->scratch, double, model->nv),
+                                .v = v,
                                 .twist_end = AB_TAKE(data->scratch, abTwist, model->nbody)};
-  if (!solution.pair || !solution.v || !solution.twist_end) return AB_ERROR_MEMORY;
+  if (!solution.pair || !solution.twist_end) return AB_ERROR_MEMORY;
   abStatus status = solve_once(model, data, &solution, v);
   for (int i = 1; status == AB_OK && i < MAX_ROUNDS && ab_free_motion_follow(model, data, v); i++) {
     ab_response_update(model, data);

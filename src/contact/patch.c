@@ -173,8 +173,8 @@ static void remember_chunk(void* context, int chunk, int worker) {
 }
 
 static abStatus solve_and_remember(const Job* job, abPatchIsland* island, abArena* scratch) {
-  island->scratch = scratch;
   abArenaMark mark = ab_arena_mark(scratch);
+  if (ab_patch_open(island, scratch) != AB_OK) return AB_ERROR_MEMORY;
   ab_patch_find_blocks(island);
   ab_patch_momenta(island);
   island->residual = INFINITY;

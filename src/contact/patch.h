@@ -253,6 +253,8 @@ void ab_patch_part_area(abPatchLaw* law, double* room);
 // --- patch_setup.c
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
 abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island);
+// What is needed while it is solved, in scratch that the next one may use again.
+abStatus ab_patch_open(abPatchIsland* island, abArena* scratch);
 // Of contacts that are still: the islands may be others than in the last step.
 void ab_patch_find_blocks(abPatchIsland* island);
 // Halves what restitution adds to the targets of every rebounding contact.
@@ -309,7 +311,7 @@ abPatchContact* ab_patch_place(const abPatchPlaces* places, int place, double** 
 // The contact is now as the memory says.
 void ab_patch_place_wrote(const abContactProblem* problem, int place, abPatchMemory* memory);
 
-abPatchDebts* ab_patch_debts(const abContactProblem* problem);      // after ab_patch_places
+abPatchDebts* ab_patch_debts(const abContactProblem* problem);          // after ab_patch_places
 bool ab_patch_debt(const abPatchDebts* debts, int mover, double r[6]);  // false: none
 void ab_patch_set_debt(abPatchDebts* debts, int mover, const double r[6]);
 

@@ -546,8 +546,7 @@ abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island
   island->contact = AB_TAKE(arena, abPatchContact*, ncontact);
   island->inertia = AB_TAKE(arena, const double*, nblock);
   island->factor = AB_TAKE(arena, const double*, nblock);
-  island->scale = AB_TAKE(arena, double, nblock);
-  if (!size || !offset || !island->contact || !island->inertia || !island->factor || !island->scale)
+  if (!size || !offset || !island->contact || !island->inertia || !island->factor)
     return AB_ERROR_MEMORY;
   for (int i = 0; i < ncontact; i++) island->contact[i] = system->contact[island->index[i]];
   offset[0] = 0;
@@ -559,11 +558,7 @@ abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island
   int n = island->ndof = offset[nblock];
   island->v = AB_TAKE(arena, double, n);
   island->v_free = AB_TAKE(arena, double, n);
-  island->gradient = AB_TAKE(arena, double, n);
-  island->direction = AB_TAKE(arena, double, n);
-  island->momentum = AB_TAKE(arena, double, n);
-  if (!island->v || !island->v_free || !island->gradient || !island->direction || !island->momentum)
-    return AB_ERROR_MEMORY;
+  if (!island->v || !island->v_free) return AB_ERROR_MEMORY;
   for (int b = 0; b < nblock; b++) {
     const abMover* m = &r->mover[island->mover[b]];
     memcpy(island->v_free + offset[b], problem->v_free + m->dof0, sizeof(double) * (size_t)m->ndof);
@@ -571,4 +566,14 @@ abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island
   }
   ab_patch_pay(island);
   return AB_OK;
+}
+
+abStatus ab_patch_open(abPatchIsland* island, abArena* scratch) {
+  island->scratch = scratch;
+  island->scale = AB_TAKE(scratch, double, island->nblock);
+  island->gradient = AB_TAKE(scratch, double, island->ndof);
+  island->direction = AB_TAKE(scratch, double, island->ndof);
+  island->momentum = AB_TAKE(scratch, double, island->ndof);
+  bool enough = island->scale && island->gradient && island->direction && island->momentum;
+  return enough ? AB_OK : AB_ERROR_MEMORY;
 }

@@ -16,7 +16,8 @@
 static void free_body(const abModel* model, abData* data, const abMover* mover) {
   int b = mover->body0;
   const abBody* body = &model->body[b];
-  abWrench load = wrench_add(data->applied[b], data->trees->link[body->joint0].load);
+  abWrench load = data->applied[b];
+  if (model->nactuator > 0) load = wrench_add(load, data->trees->link[body->joint0].load);
   if (body->gravity) load.force = v3_axpy(body->mass, model->gravity, load.force);
   if (model->integrator == AB_RK4) {
     ab_rk4_free_body(model, data, mover, load);
@@ -46,7 +47,8 @@ void ab_free_motion(const abModel* model, abData* data) {
     const abMover* mover = &model->mover[m];
     if (data->asleep[mover->body0]) continue;
     if (!mover->jointed) {
-      data->trees->link[model->body[mover->body0].joint0].load = wrench_zero();
+      if (model->nactuator > 0)
+        data->trees->link[model->body[mover->body0].joint0].load = wrench_zero();
       continue;
     }
     ab_tree_state(model, data, m);
