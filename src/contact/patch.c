@@ -166,6 +166,7 @@ static void remember_chunk(void* context, int chunk, int worker) {
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
   for (int i = first; i < last && i < r->island->ncontact; i++) {
     abPatchContact* c = r->island->contact[i];
+    if (ab_patch_idles(r->island, c)) continue;
     if (c->still && ab_patch_stay(r->island->system, c)) continue;
     ab_patch_remember(r->island, c, &r->solution->pair[c->pair]);
     ab_patch_rest(r->island, c);

@@ -204,6 +204,7 @@ typedef struct abPatchIsland {
   abArena* cache;       // of large islands, else NULL
   double departure;     // ab_patch_departure at the beginning
   bool pays;            // a part of what is owed, in this step: see patch_hold.c
+  bool* idle;           // per block, while velocities are held, else NULL: likewise
   double* owed;         // while the velocities are held, else NULL: see patch_hold.c
   // what is left to do for each contact when it is remembered
   bool state_is_now;  // the law gave the impulses at V
@@ -295,6 +296,12 @@ abStatus ab_patch_newton(abPatchIsland* island);
 void ab_patch_pay(abPatchIsland* island);      // what was owed, with v_free
 void ab_patch_hold(abPatchIsland* island);     // if they can be
 bool ab_patch_release(abPatchIsland* island);  // false: they were not held
+void ab_patch_solved(abPatchIsland* island);   // the impulses are those of the velocities again
+// A contact that is still, between bodies that are idle.
+static inline bool ab_patch_idles(const abPatchIsland* island, const abPatchContact* c) {
+  int a = c->side[0].block, b = c->side[1].block;
+  return c->still && island->idle && (a < 0 || island->idle[a]) && (b < 0 || island->idle[b]);
+}
 void ab_patch_owe(const abPatchIsland* island);
 // --- patch_cache.c
 // Room for ab_patch_store_size: six corners need the most, the last number that has the finer rule.

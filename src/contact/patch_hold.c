@@ -23,6 +23,10 @@
 // Held are velocities of at most this many times g h, which is also the largest change that is not
 // made: whoever moves faster is better guessed by the impulses.
 #define SLOW 1e-5
+// Whoever is this slow is idle: even a patch that carries a thousandth of its bodies' weight gives
+// way to it by less than AB_PATCH_SAME. What a contact that is still answered between two such
+// bodies it answers again.
+#define IDLE 1e-12
 // Debts are paid when one of an island's has grown to this many times g h, and then by this share
 // in every step: the impulses that are found when the first part is paid go on paying, all while
 // velocities are held.
@@ -77,15 +81,23 @@ void ab_patch_hold(abPatchIsland* island) {
   const abPatchSystem* system = island->system;
   if (!system->debts || !system->problem->still || island->ncontact <= AB_PATCH_LARGE) return;
   double* owed = island->pays ? NULL : AB_TAKE(island->scratch, double, island->ndof);
-  bool any = false;
-  for (int b = 0; b < island->nblock && owed; b++)
-    any |= hold_block(island, b, island->v + island->offset[b], owed + island->offset[b]);
+  bool *idle = AB_TAKE(island->scratch, bool, island->nblock), any = false;
+  if (!owed || !idle) return;
+  for (int b = 0; b < island->nblock; b++) {
+    double* v = island->v + island->offset[b];
+    bool held = hold_block(island, b, v, owed + island->offset[b]);
+    idle[b] = held && !exceeds(island, b, v, IDLE);
+    any |= held;
+  }
   island->owed = any ? owed : NULL;
+  island->idle = any ? idle : NULL;
 }
+
+void ab_patch_solved(abPatchIsland* island) { island->owed = NULL, island->idle = NULL; }
 
 bool ab_patch_release(abPatchIsland* island) {
   if (!island->owed) return false;
-  island->owed = NULL;
+  ab_patch_solved(island);
   ab_patch_momenta(island);
   return true;
 }

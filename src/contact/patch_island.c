@@ -231,6 +231,7 @@ static void look_at_chunk(void* context, int chunk, int worker) {
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
   for (int i = first; i < last && i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
+    if (ab_patch_idles(island, c)) continue;
     if (look->moved || c->still) ab_patch_relative(island, c, island->v, c->V);
     if (!large || !c->kept) {
       ab_patch_evaluate(&c->law, c->V, c->answer, NULL);

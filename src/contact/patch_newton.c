@@ -460,7 +460,7 @@ static void mend_by_old_factors(abPatchIsland* island, const abPatchCache* cache
     bool nearly = island->residual <= NEARLY && island->residual <= GOES_ON * last;
     if (island->residual <= wanted) return;
     if (nearly && ab_patch_chord(island, cache)) {
-      island->owed = NULL;  // the impulses are those of the velocities
+      ab_patch_solved(island);
       last = island->residual, wanted = MENDED * p->tolerance;
       island->iterations++;
     } else if (!ab_patch_release(island)) {

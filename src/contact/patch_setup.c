@@ -500,10 +500,11 @@ void ab_patch_find_blocks(abPatchIsland* island) {
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
     if (!c->still) continue;
-    c->pair = system->pair[island->index[i]];
+    int pair = system->pair[island->index[i]];
+    if (c->pair != pair) c->pair = pair;  // mostly it is, and the memory is left as it was
     for (int k = 0; k < 2; k++) {
-      int mover = r->mover_of_body[c->side[k].body];
-      c->side[k].block = mover < 0 ? -1 : system->block[mover];
+      int mover = r->mover_of_body[c->side[k].body], block = mover < 0 ? -1 : system->block[mover];
+      if (c->side[k].block != block) c->side[k].block = block;
     }
   }
 }
