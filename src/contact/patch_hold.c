@@ -29,9 +29,10 @@
 #define IDLE 1e-12
 // Debts are paid when one of an island's has grown to this many times g h, and then by this share
 // in every step: the impulses that are found when the first part is paid go on paying, all while
-// velocities are held.
+// velocities are held, until as much is owed on the other side. The smaller the share, the more
+// rarely that is; but what is still settling needs to pay.
 #define DUE 1e-5
-#define SHARE (1.0 / 64)
+#define SHARE (1.0 / 256)
 
 // Whether a block's velocity, as that of its centre or of a point at its radius of gyration, is
 // above `share` of g h.
