@@ -5,16 +5,21 @@
 //   v = v_free + M^-1 sum J^T impulse.
 //
 // At rest that repeats the last change of velocity: what a step has mended, be it by 1e-12 m/s, the
-// next begins by overdoing as much, and the law, stiff as it is, sees it. So v is held where it
-// was at the end of the last step, and what the impulses would have made of it in addition is kept
-// as a debt r,
+// next begins by overdoing as much. The law, stiff as it is, sees it, and it is mended again, or
+// grows until it must be: the island goes to and fro by its tolerance for ever.
 //
-//   v = v_free - r_before + M^-1 sum J^T impulse + r,
+// So the velocities of slow bodies are held where they were, but for a fading, and what the
+// impulses would have made of them is left out. The residual M (v - v_free) - sum J^T answer has
+// that in it; as long as it is within the tolerance, nothing is left to be done. What is left out
+// is a debt,
 //
-// which the next step pays: over the steps the momentum is right, in each of them to within the
-// tolerance, since the residual M (v - v_free + r_before) - sum J^T answer has the debt in it. As
-// long as that is small enough nothing is left to be done. Where it is not, impulses and velocities
-// are solved for, and nothing is owed.
+//   r += v - (v_free + M^-1 sum J^T impulse),
+//
+// in units of a velocity. It must be paid, else a small force would never move a large load. Paying
+// is v_free - r in place of v_free, with impulses that are solved for. If all of it were paid at
+// once, these would be out of balance by r, and the next step would owe as much on the other side;
+// so it is paid in small parts. In every step the momentum is right to within the tolerance, and
+// over many steps to within DUE.
 #include <math.h>
 
 #include "contact/patch.h"
