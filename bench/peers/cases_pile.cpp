@@ -122,6 +122,9 @@ double at_rest(const EngineKind& kind, const Sink& sink, int n, double seconds) 
   Run run(kind, pile_settled(n), seconds);
   double e0 = run.energy();
   bool relaxed = run.advance(0.8);
+  // on to rest, for those who have the time
+  while (relaxed && run.time < 2.4 && run.seconds() < 0.8 * seconds && run.step()) {
+  }
   // the fastest of four groups of steps: what is slower is the machine's other work
   Series force;
   double best = INFINITY, speed = 0;
@@ -258,14 +261,13 @@ const std::vector<int> pile_sizes = {10, 30, 100, 300, 1000};
 const std::vector<Case> pile_cases = {
     {'E', "pile",
      "n boxes 0.2 x 0.1 x 0.05 m, 1 kg, mu 0.5, h 1 ms. Falling: from 0.15 to 0.4 s after release. "
-     "Settled: "
-     "from the same resting poses for all, 0.8 s of relaxing, then the "
-     "fastest of four groups of "
-     "25 steps. "
+     "Settled: from the same resting poses for all, 0.8 s of relaxing, up to 2.4 s for engines "
+     "that "
+     "have the time, then the fastest of four groups of 25 steps. "
      "Energy: what rises from step to step while it falls, and from the given poses to those at "
      "rest, over the energy at the start (from the floor up). A dash: left out as too slow, or not "
      "relaxed within its time.",
-     pile, 35, true, 250},
+     pile, 45, true, 320},
     {'S', "growth with the number of bodies, and threads",
      "Settled piles as in E, but 2.4 s of relaxing, or 160 s of the clock, since large piles take "
      "longer "
@@ -273,7 +275,7 @@ const std::vector<Case> pile_cases = {
      "Fastest of four groups of 25 steps. "
      "Memory: by what the process grew, and where an engine counts it, by its count. Threads: wall "
      "time of a step, state hashes after ten steps.",
-     scaling, 300, true, 100},
+     scaling, 400, true, 300},
 };
 
 }  // namespace bench
