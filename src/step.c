@@ -32,6 +32,7 @@ static bool state_is_finite(const abModel* model, const abData* data, int* body)
 static abStatus move(const abModel* model, abData* data, Aside* aside) {
   double* v = AB_TAKE(data->scratch, double, model->nv);
   const abTwist* twist_end = NULL;
+  if (!v) return AB_ERROR_MEMORY;
   abStatus status = detect(model, data);  // 2 boxes -> candidate pairs; 3 pairs -> contact geometry
   ab_free_motion(model, data);            // 4 velocity without contact
   ab_response_update(model, data);        // 5 how impulses change it

@@ -122,6 +122,12 @@ typedef struct abPatchNear {
   bool known;
 } abPatchNear;
 
+// Square of how far a question is from the one that is known, d their difference.
+static inline double ab_patch_way2(const abPatchNear* near, const double d[6]) {
+  return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] +
+         near->radius2 * (d[3] * d[3] + d[4] * d[4] + d[5] * d[5]);
+}
+
 typedef struct abPatchContact {
   // first and side by side what the algebra of an island goes through again and again
   abPatchSide side[2];

@@ -70,6 +70,10 @@ static abArena part_of(abArena* whole, size_t begin, size_t size) {
   return (abArena){.base = whole->base + begin, .capacity = size};
 }
 
+_Static_assert(3 * (4 * AB_PATCH_CORNERS + 4) + 2 * AB_PATCH_CORNERS + 4 * (AB_PATCH_CORNERS + 2) <=
+                   AB_PATCH_STORE,
+               "a contact that is kept has room for its rule");
+
 static void open_places(abArena* arena, abPatchPlaces* places) {
   size_t each = sizeof(abPatchContact) + sizeof(double[AB_PATCH_STORE]) + 2 * sizeof(uint64_t);
   enum { ALIGNED = 4 * 64 };  // what the beginnings of the four arrays may waste

@@ -39,9 +39,7 @@ bool ab_patch_near(abPatchContact* c) {
     question(c, e);
     for (int k = 0; k < 6; k++) e[k] -= near->e[k];
   }
-  double way2 = e[0] * e[0] + e[1] * e[1] + e[2] * e[2] +
-                near->radius2 * (e[3] * e[3] + e[4] * e[4] + e[5] * e[5]);
-  if (!(way2 <= near->reach2)) return false;
+  if (!(ab_patch_way2(near, e) <= near->reach2)) return false;
   ab_patch_apply_G(near->G, e, Gd);
   for (int k = 0; k < 6; k++) c->answer[k] = near->f[k] - Gd[k];
   return true;

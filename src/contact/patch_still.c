@@ -59,9 +59,7 @@ static bool targets_agree(const abPatchSystem* system, const abPatchLaw* law) {
 static void move_question(abPatchNear* near, const double o[6], const double V[6]) {
   double d[6], Gd[6];
   for (int k = 0; k < 6; k++) d[k] = V[k] + o[k] - near->e[k];
-  double way2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] +
-                near->radius2 * (d[3] * d[3] + d[4] * d[4] + d[5] * d[5]);
-  double reach = fmax(0, sqrt(near->reach2) - sqrt(way2));
+  double reach = fmax(0, sqrt(near->reach2) - sqrt(ab_patch_way2(near, d)));
   near->reach2 = reach * reach;
   ab_patch_apply_G(near->G, d, Gd);
   for (int k = 0; k < 6; k++) near->f[k] -= Gd[k], near->e[k] += d[k];
@@ -78,7 +76,7 @@ void ab_patch_rest(const abPatchIsland* island, abPatchContact* c) {
   double kh = system->param[AB_PATCH_RECOVERY], o[6], moved[6];
   get_offset(&c->law, o);
   for (int k = 0; k < 6; k++) moved[k] = kh * c->V[k];
-  for (int k = 0; k < 6; k += k == 1 ? 4 : 1) o[k] -= moved[k];  // the bristle has been moved
+  o[0] -= moved[0], o[1] -= moved[1], o[5] -= moved[5];  // the bristle has been moved already
   move_question(&c->near, o, c->V);
   for (int k = 0; k < 6; k++) o[k] += moved[k];
   for (int k = 0; k < 6; k++) c->near.since[k] = o[k] - c->near.e[k];
