@@ -15,7 +15,6 @@
 // Address space, not memory: pages are filled as a step touches them.
 static const size_t STEP_RESERVE = (size_t)16 << 30;
 static const size_t SCRATCH_RESERVE = (size_t)16 << 30;
-static const size_t CACHE_RESERVE = (size_t)8 << 30;
 
 const char* ab_version(void) { return ABUT_VERSION; }
 
@@ -40,8 +39,8 @@ static size_t place_arrays(const abModel* m, abData* d, char* base) {
   PLACE(geom_pose, m->ngeom);
   PLACE(inertia, m->nbody);
   PLACE(inv_inertia, m->nbody);
-  PLACE(pose_stamp, m->nbody);
   PLACE(v_free, m->nv);
+  PLACE(twist_free, m->nbody);
   PLACE(actuator_force, m->nactuator);
 #undef PLACE
   return used;
@@ -69,9 +68,8 @@ abData* ab_data_create(const abModel* model, abError* error) {
   }
   place_arrays(model, d, block + header);
   if (create_arena(&d->step_arena, STEP_RESERVE) || create_arena(&d->scratch, SCRATCH_RESERVE) ||
-      create_arena(&d->cache, CACHE_RESERVE) || ab_memory_create(&d->memory) ||
-      ab_broadphase_create(model, &d->broadphase) || ab_trees_create(model, &d->trees) ||
-      ab_sleep_create(model, &d->sleeper, &d->asleep)) {
+      ab_memory_create(&d->memory) || ab_broadphase_create(model, &d->broadphase) ||
+      ab_trees_create(model, &d->trees) || ab_sleep_create(model, &d->sleeper, &d->asleep)) {
     ab_data_free(d);
     ab_fail(error, AB_ERROR_MEMORY, model->file, 0, "no memory for the state of %d bodies",
             model->nbody);
@@ -95,7 +93,6 @@ void ab_data_free(abData* d) {
   ab_trees_free(d->trees);
   ab_broadphase_free(d->broadphase);
   ab_memory_free(d->memory);
-  destroy_arena(d->cache);
   destroy_arena(d->scratch);
   destroy_arena(d->step_arena);
   ab_free(d);
@@ -103,7 +100,6 @@ void ab_data_free(abData* d) {
 
 static void forget_contacts(abData* d) {
   ab_memory_clear(d->memory, d->contact ? d->contact->memory_bytes(d->param) : 0);
-  ab_arena_release(d->cache, 0);
   ab_sleep_forget(d->sleeper);
   d->ncandidate = d->npair = d->ncontact = 0;
 }
@@ -133,6 +129,14 @@ static int find_param(const abContactModel* contact, const char* name) {
   for (int i = 0; i < contact->nparam; i++)
     if (strcmp(contact->param[i].name, name) == 0) return i;
   return -1;
+}
+
+// Parameters that `patch` once had, and what has become of them.
+static const char* gone(const char* name) {
+  if (strcmp(name, "slop") == 0) return " any more: bodies rest at depth zero";
+  if (strcmp(name, "sweeps") == 0 || strcmp(name, "sweep_tolerance") == 0)
+    return " any more: every island is solved directly (see direct_limit)";
+  return "; 'abut models' lists them";
 }
 
 abStatus ab_set_contact(const abModel* model, abData* d, const char* name, abError* error) {
@@ -167,9 +171,8 @@ abStatus ab_set_contact(const abModel* model, abData* d, const char* name, abErr
         d->param[k] = model->setting[i].value;
       else if (own)
         return ab_fail(error, AB_ERROR_SCENE, model->file, 0,
-                       "the scene sets abut.%s, but the contact model %s has no such parameter; "
-                       "'abut models' lists them",
-                       model->setting[i].name, contact->name);
+                       "the scene sets abut.%s, but the contact model %s has no such parameter%s",
+                       model->setting[i].name, contact->name, gone(model->setting[i].name));
     }
   }
   forget_contacts(d);
@@ -180,8 +183,8 @@ abStatus ab_set_param(abData* d, const char* name, double value, abError* error)
   int k = d->contact ? find_param(d->contact, name) : -1;
   if (k < 0)
     return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
-                   "the contact model %s has no parameter '%s'; 'abut models' lists them",
-                   d->contact ? d->contact->name : "none", name);
+                   "the contact model %s has no parameter '%s'%s",
+                   d->contact ? d->contact->name : "none", name, gone(name));
   d->param[k] = value;
   forget_contacts(d);
   return AB_OK;

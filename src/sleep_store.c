@@ -19,6 +19,7 @@ static const size_t STORE_RESERVE = (size_t)4 << 30;
 typedef struct Kept {
   int body;     // one that stands for its island
   int contact;  // -1: it is none
+  uint64_t key;
   abTrace trace;
 } Kept;
 
@@ -102,7 +103,7 @@ static bool append_new(Table* t, const abData* data, abSleepPair new, int* conta
   const abTrace* trace = ab_memory_find(data->memory, p->key);
   while (*contact < data->ncontact && contact_key(&data->contacts[*contact]) < p->key) ++*contact;
   bool touches = *contact < data->ncontact && contact_key(&data->contacts[*contact]) == p->key;
-  Kept pair = {.body = new.body, .trace = *trace};
+  Kept pair = {.body = new.body, .key = p->key, .trace = *trace};
   return append(t, pair, p->memory, touches ? &data->contacts[*contact] : NULL);
 }
 
@@ -112,7 +113,7 @@ abStatus ab_sleep_store_add(abSleepStore* store, abData* data, int n, const abSl
   bool room = t != NULL;
   int contact = 0;
   for (int i = 0, k = 0; room && (i < old->npair || k < n);) {
-    bool first = k < n && (i == old->npair || data->pair[new[k].pair].key < old->pair[i].trace.key);
+    bool first = k < n && (i == old->npair || data->pair[new[k].pair].key < old->pair[i].key);
     room = first ? append_new(t, data, new[k++], &contact) : append_old(t, old, i++);
   }
   store->now = 1 - store->now;
@@ -132,7 +133,7 @@ static abStatus give_back(const Table* t, int n, const int* wakes, abData* data)
   if (!key || !from) return AB_ERROR_MEMORY;
   for (int i = 0, k = 0; i < nlast || k < n; nkey++) {
     uint64_t a = i < nlast ? last[i] : UINT64_MAX;
-    uint64_t b = k < n ? t->pair[wakes[k]].trace.key : UINT64_MAX;
+    uint64_t b = k < n ? t->pair[wakes[k]].key : UINT64_MAX;
     key[nkey] = a < b ? a : b;
     from[nkey] = b <= a ? wakes[k] : -1;
     i += a <= b;
@@ -141,9 +142,7 @@ static abStatus give_back(const Table* t, int n, const int* wakes, abData* data)
   if (!ab_memory_begin(memory, nkey, key)) return AB_ERROR_MEMORY;
   for (int i = 0; i < nkey; i++) {
     if (from[i] < 0) continue;
-    abTrace* trace = ab_memory_next(memory, i);
-    *trace = t->pair[from[i]].trace;
-    trace->margin = 0;  // measured anew: what the model has kept with its patch may be gone
+    *ab_memory_next(memory, i) = t->pair[from[i]].trace;
     memcpy(ab_memory_bytes(memory, i), t->bytes + (size_t)from[i] * t->nbyte, t->nbyte);
   }
   ab_memory_commit(memory);

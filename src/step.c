@@ -15,31 +15,26 @@
 #include "math/spatial.h"
 #include "sleep.h"
 
-// What the model remembers of its pairs, put aside in case it has to solve again or the step fails.
-typedef struct Aside {
-  size_t bytes;  // per pair; 0: nothing is
-  char* memory;
-} Aside;
+// What the contact model answers with.
+typedef struct Answer {
+  double *v, *shift;         // velocities at the end; coordinates move along v + shift
+  const abTwist* twist_end;  // of models that move bodies themselves, else NULL
+} Answer;
 
 static abStatus detect(const abModel* model, abData* data);
-static abStatus put_aside(const abModel* model, abData* data, Aside* aside);
-static void put_back(const abData* data, const Aside* aside);
-static abStatus solve_contact(const abModel* model, abData* data, const Aside* aside, double* v,
-                              const abTwist** twist_end);
+static abStatus solve_contact(const abModel* model, abData* data, Answer* answer);
 static bool state_is_finite(const abModel* model, const abData* data, int* body);
 
 // Phases 2 to 8, for those awake.
-static abStatus move(const abModel* model, abData* data, Aside* aside) {
-  double* v = AB_TAKE(data->scratch, double, model->nv);
-  const abTwist* twist_end = NULL;
-  if (!v) return AB_ERROR_MEMORY;
-  abStatus status = detect(model, data);  // 2 boxes -> candidate pairs; 3 pairs -> contact geometry
-  ab_free_motion(model, data);            // 4 velocity without contact
-  ab_response_update(model, data);        // 5 how impulses change it
-  if (status == AB_OK) status = put_aside(model, data, aside);
-  if (status == AB_OK)
-    status = solve_contact(model, data, aside, v, &twist_end);   // 6 impulses; 7 applied to v
-  if (status == AB_OK) ab_integrate(model, data, v, twist_end);  // 8 velocity -> position
+static abStatus move(const abModel* model, abData* data) {
+  Answer answer = {.v = AB_TAKE(data->scratch, double, model->nv),
+                   .shift = AB_TAKE(data->scratch, double, model->nv)};
+  if (!answer.v || !answer.shift) return AB_ERROR_MEMORY;
+  ab_free_motion(model, data);            // 2 velocity without contact
+  ab_response_update(model, data);        // 3 how impulses change it
+  abStatus status = detect(model, data);  // 4 boxes -> candidate pairs; 5 pairs -> geometry
+  if (status == AB_OK) status = solve_contact(model, data, &answer);  // 6 impulses; 7 applied to v
+  if (status == AB_OK) ab_integrate(model, data, answer.v, answer.shift, answer.twist_end);  // 8
   return status;
 }
 
@@ -52,16 +47,13 @@ abStepStatus ab_step(const abModel* model, abData* data) {
   ab_kinematics(model, data);                     // 1 q, v -> pose and twist of every body
   abStatus status = ab_sleep_begin(model, data);  //   whoever was disturbed wakes
   bool moves = status == AB_OK && !ab_sleep_all(model, data);
-  Aside aside = {0};
-  if (moves) status = move(model, data, &aside);          // 2 to 8
+  if (moves) status = move(model, data);                  // 2 to 8
   if (status == AB_OK) status = ab_sleep_contacts(data);  //   those of whoever sleeps
 
   // 9 finish: a broken step leaves the state as it was.
   if (status != AB_OK || !state_is_finite(model, data, &data->stat.bad_body)) {
     data->stat.status = AB_STEP_BROKEN;
     ab_kinematics_go_back(model, data);
-    put_back(data, &aside);
-    ab_memory_discard(data->memory);
   } else {
     data->time += data->h;
     if (moves && data->contact) ab_memory_commit(data->memory);
@@ -81,6 +73,10 @@ static abStatus detect(const abModel* model, abData* data) {
   while (status == AB_OK && woken) {
     status = ab_collide(model, data);
     if (status == AB_OK) status = ab_sleep_touched(model, data, &woken);
+    if (status == AB_OK && woken) {  // they have a free motion now
+      ab_free_motion(model, data);
+      ab_response_update(model, data);
+    }
   }
   data->stat.ncandidate = data->ncandidate;
   data->stat.npair = data->npair;
@@ -92,17 +88,17 @@ static abContactBody* describe_bodies(const abModel* model, const abData* data) 
   if (!body) return NULL;
   for (int i = 0; i < model->nbody; i++) {
     const abBody* b = &model->body[i];
-    bool moves = b->mover >= 0 && !data->asleep[i];
     abWrench load = data->applied[i];
     if (b->gravity) load.force = v3_axpy(b->mass, model->gravity, load.force);
-    body[i] = (abContactBody){
-        .com = data->com[i],
-        .q = data->pose[i].q,
-        .com_local = b->com,
-        .twist = data->twist[i],
-        .twist_free = moves ? ab_response_twist(&data->response, data->v_free, i) : twist_zero(),
-        .load = load,
-        .hull = b->hull};
+    body[i] = (abContactBody){.com = data->com[i],
+                              .q = data->pose[i].q,
+                              .com_local = b->com,
+                              .twist = data->twist[i],
+                              .twist_free = data->twist_free[i],
+                              .gravity = b->gravity ? model->gravity : v3_zero(),
+                              .bias = ab_response_bias(&data->response, i),
+                              .load = load,
+                              .hull = b->hull};
   }
   return body;
 }
@@ -119,44 +115,14 @@ static void apply_impulses(abData* data, const abPairSolution* solution, double*
   }
 }
 
-static bool has_joints(const abModel* model) {
-  for (int i = 0; i < model->nmover; i++)
-    if (model->mover[i].jointed) return true;
-  return false;
-}
-
-static void exchange_memory(const abData* data, const Aside* aside, bool back) {
-  const bool* left = ab_memory_now(data->memory)->left;
-  for (int i = 0; i < data->npair && aside->bytes > 0; i++) {
-    char *own = data->pair[i].memory, *other = aside->memory + (size_t)i * aside->bytes;
-    if (!left[i]) memcpy(back ? own : other, back ? other : own, aside->bytes);
-  }
-}
-
-// Free bodies respond always alike; only joints may ask for another round. And where the table of
-// pairs is not made anew, its last state would be lost.
-static abStatus put_aside(const abModel* model, abData* data, Aside* aside) {
-  if (!data->contact || data->npair == 0) return AB_OK;
-  if (!has_joints(model) && !ab_memory_in_place(data->memory)) return AB_OK;
-  size_t bytes = data->contact->memory_bytes(data->param);
-  aside->memory = ab_arena_take(data->scratch, (size_t)data->npair * bytes);
-  if (!aside->memory) return AB_ERROR_MEMORY;
-  aside->bytes = bytes;
-  exchange_memory(data, aside, false);
-  return AB_OK;
-}
-
-static void put_back(const abData* data, const Aside* aside) { exchange_memory(data, aside, true); }
-
-static abStatus solve_once(const abModel* model, abData* data, abContactSolution* solution,
-                           double* v) {
+static abStatus solve_once(const abModel* model, abData* data, const abContactBody* body,
+                           abContactSolution* solution) {
   const abContactModel* contact = data->contact;
-  abContactBody* body = describe_bodies(model, data);
-  if (!body) return AB_ERROR_MEMORY;
-  abTable* table = ab_memory_now(data->memory);
-  for (int i = 0; i < data->npair; i++)
-    if (!table->left[i]) solution->pair[i] = (abPairSolution){0};
+  memset(solution->pair, 0, sizeof *solution->pair * (size_t)data->npair);
+  memset(solution->shift, 0, sizeof(double) * (size_t)model->nv);
   solution->v_known = false;
+  solution->residual = 0, solution->nregularised = 0, solution->status = AB_STEP_OK;
+  solution->note = NULL;
   abContactProblem problem = {.h = data->h,
                               .gravity = model->gravity,
                               .length = model->extent,
@@ -168,51 +134,67 @@ static abStatus solve_once(const abModel* model, abData* data, abContactSolution
                               .v_free = data->v_free,
                               .param = data->param,
                               .memory_bytes = contact->memory_bytes(data->param),
-                              .still = has_joints(model) ? NULL : table->still,
                               .scratch = data->scratch,
-                              .pool = data->pool,
-                              .cache = data->cache};
+                              .pool = data->pool};
+  if (contact->takes_rows && !ab_free_motion_rows(model, data, &problem.nrow, &problem.row))
+    return AB_ERROR_MEMORY;
   int before = solution->iterations;
   solution->iterations = 0;
   contact->solve(&problem, solution);
   solution->iterations += before;
   if (solution->status == AB_STEP_BROKEN) return AB_ERROR_NUMERIC;
   if (solution->v_known) return AB_OK;
-  memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
-  apply_impulses(data, solution->pair, v);
+  memcpy(solution->v, data->v_free, sizeof(double) * (size_t)model->nv);
+  apply_impulses(data, solution->pair, solution->v);
   return AB_OK;
 }
 
-// Contacts may push joints onto or off their limits, servos to the end of their force: then the
-// response was another one than assumed, and they are solved again. Two rounds are the rule.
+// The default model solves contacts and the laws of joints as one problem. The others know joints
+// only by their response: where contacts push a joint onto or off its limit, or a servo to the end
+// of its force, that response was another one than assumed, and they are solved again from what
+// they remembered before. Two rounds are the rule.
 enum { MAX_ROUNDS = 8 };
 
-static abStatus solve_contact(const abModel* model, abData* data, const Aside* aside, double* v,
-                              const abTwist** twist_end) {
+static abStatus solve_rounds(const abModel* model, abData* data, const abContactBody* body,
+                             abContactSolution* solution) {
+  size_t bytes = data->contact->memory_bytes(data->param), n = (size_t)data->npair;
+  char* aside = ab_arena_take(data->scratch, n * bytes);
+  if (!aside) return AB_ERROR_MEMORY;
+  for (size_t i = 0; i < n; i++) memcpy(aside + i * bytes, data->pair[i].memory, bytes);
+  abStatus status = solve_once(model, data, body, solution);
+  for (int k = 1; status == AB_OK && k < MAX_ROUNDS; k++) {
+    if (!ab_free_motion_follow(model, data, solution->v)) break;
+    ab_response_update(model, data);
+    for (size_t i = 0; i < n; i++) memcpy(data->pair[i].memory, aside + i * bytes, bytes);
+    status = solve_once(model, data, body, solution);
+  }
+  return status;
+}
+
+static abStatus solve_contact(const abModel* model, abData* data, Answer* answer) {
   const abContactModel* contact = data->contact;
-  if (!contact || (data->npair == 0 && !contact->moves_bodies)) {
-    memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
+  memset(answer->shift, 0, sizeof(double) * (size_t)model->nv);
+  if (!contact || (data->npair == 0 && !contact->moves_bodies && !contact->takes_rows)) {
+    memcpy(answer->v, data->v_free, sizeof(double) * (size_t)model->nv);
     return AB_OK;
   }
   abContactSolution solution = {.pair = AB_TAKE(data->scratch, abPairSolution, data->npair),
-                                .v = v,
+                                .v = answer->v,
+                                .shift = answer->shift,
                                 .twist_end = AB_TAKE(data->scratch, abTwist, model->nbody)};
-  if (!solution.pair || !solution.twist_end) return AB_ERROR_MEMORY;
-  abStatus status = solve_once(model, data, &solution, v);
-  for (int i = 1; status == AB_OK && i < MAX_ROUNDS && ab_free_motion_follow(model, data, v); i++) {
-    ab_response_update(model, data);
-    put_back(data, aside);
-    solution.residual = 0, solution.nregularised = 0, solution.status = AB_STEP_OK;
-    solution.note = NULL;
-    status = solve_once(model, data, &solution, v);
-  }
+  abContactBody* body = describe_bodies(model, data);
+  if (!solution.pair || !solution.twist_end || !body) return AB_ERROR_MEMORY;
+  abStatus status = contact->takes_rows ? solve_once(model, data, body, &solution)
+                                        : solve_rounds(model, data, body, &solution);
   data->stat.status = solution.status;
   data->stat.iterations = solution.iterations;
   data->stat.residual = solution.residual;
   data->stat.nregularised = solution.nregularised;
   data->stat.note = solution.note;
   if (status != AB_OK) return status;
-  if (contact->moves_bodies) *twist_end = solution.twist_end;
+  for (int i = 0; i < data->npair; i++)
+    ab_memory_next(data->memory, i)->watch = solution.pair[i].watch;
+  if (contact->moves_bodies) answer->twist_end = solution.twist_end;
   return ab_report_contacts(data, solution.pair);
 }
 

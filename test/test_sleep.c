@@ -178,6 +178,13 @@ static void off_means_off(void** state) {
 
 // --- waking
 
+static void copy_memory(const abMemory* from, abMemory* to) {
+  void* block = malloc(ab_memory_block_bytes(from));
+  ab_memory_get(from, block);
+  assert_true(ab_memory_set(to, block));
+  free(block);
+}
+
 // The reference has the memory of when the column fell asleep, and is awake with velocity zero.
 static void waking_is_exact(void** state) {
   (void)state;
@@ -185,7 +192,7 @@ static void waking_is_exact(void** state) {
     Columns a = columns(MODEL[k], 1, 1e-3), b = columns(MODEL[k], 1, 1e-3);
     run_until_asleep(&a.w, 2, 5);
     b.w.data->sleep.on = false;
-    ab_memory_copy(a.w.data->memory, b.w.data->memory);
+    copy_memory(a.w.data->memory, b.w.data->memory);
     for (int i = 0; i < 100; i++) step(&a.w);
     throw_ball(&a);
     for (int i = 0; i < 20 && a.w.data->stat.nasleep; i++) {
@@ -276,7 +283,7 @@ static void a_woken_island_wakes_the_next(void** state) {
     Columns a = columns(MODEL[k], 2, 1e-3), b = columns(MODEL[k], 2, 1e-3);
     run_until_asleep(&a.w, 4, 5);
     b.w.data->sleep.on = false;
-    ab_memory_copy(a.w.data->memory, b.w.data->memory);
+    copy_memory(a.w.data->memory, b.w.data->memory);
     copy_motion(&a.w, &b.w);
     world_set_twist(&a.w, a.low[0], (abTwist){v3(4, 0, 0), v3_zero()});
     world_set_twist(&b.w, b.low[0], (abTwist){v3(4, 0, 0), v3_zero()});
@@ -371,7 +378,7 @@ static void servos_sleep_until_their_target_changes(void** state) {
   }
   run_until_asleep(&w, 4, 2);
   World awake = {.model = w.model, .data = ab_data_create(w.model, &error)};
-  ab_memory_copy(w.data->memory, awake.data->memory);
+  copy_memory(w.data->memory, awake.data->memory);
   world_run(&w, 0.5);
   assert_int_equal(w.data->stat.npair, 0);
   copy_motion(&w, &awake);
@@ -449,7 +456,7 @@ static void falling_domino_falls(void** state) {
     else
       stands = tilt;
   }
-  assert_true(time > 2);
+  assert_true(time > 1);  // 12 times the time in which it falls by itself
 }
 
 // The centre of mass of a box on a table is beyond its edge by a thousandth of a millimetre.

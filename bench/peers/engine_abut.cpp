@@ -84,7 +84,7 @@ class Abut : public Engine {
   long unconverged() override { return nunconverged; }
   uint64_t hash() override { return ab_state_hash(model, data); }
   double bytes() override {
-    return held + (double)(data->step_arena->peak + data->scratch->peak + data->cache->peak);
+    return held + (double)(data->step_arena->peak + data->scratch->peak);
   }
 
  private:

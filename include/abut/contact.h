@@ -20,8 +20,10 @@ struct abArena;
 // -----------------------------------------------------------------------------------------
 
 typedef enum abGeometryKind {
-  AB_GEOMETRY_PAIR,   // only which geoms are near each other
-  AB_GEOMETRY_VOLUME  // overlap volume and patch of each overlapping pair
+  AB_GEOMETRY_PAIR,    // only which geoms are near each other
+  AB_GEOMETRY_VOLUME,  // overlap volume and patch of each overlapping pair
+  AB_GEOMETRY_TOUCH    // patch of each pair that touches now or may within the step; thickness is
+                       // negative where there is a gap
 } abGeometryKind;
 
 typedef enum abPatchKind {
@@ -65,7 +67,6 @@ typedef struct abPair {
   uint64_t key;  // of the two geoms; pairs are sorted by it, and it is the same from step to step
   void* memory;  // the model's bytes for this pair, as it left them in the last step; zero when new
   bool fresh;    // the pair was not in contact in the last step
-  bool kept;     // its patch was measured in some step before, and moved along since
   abPatch patch;  // kind AB_PATCH_NONE unless the model asked for the volume
   abSurface surface;
   const abShape *shape1, *shape2;
@@ -113,10 +114,25 @@ typedef struct abContactBody {
   abVec3 com_local;    // centre of mass in the body frame
   abTwist twist;       // at the start, at the centre of mass
   abTwist twist_free;  // at the end, without contact
+  abVec3 gravity;      // acceleration by gravity, zero where it does not act
+  abTwist bias;        // acceleration that the velocities of its joints alone cause
   abWrench load;  // gravity and applied wrench at the centre of mass during the step (free bodies)
                   // [N, N m]
   const abShape* hull;  // convex hull of its geoms in the body frame, or NULL
 } abContactBody;
+
+// A scalar law beside the contacts: the impulse p = clamp(weight (target - s . v), low, high) along
+// s, v the velocities of one mover at the end of the step. Joint limits, dry friction and servos
+// with a limited force are all of this kind. The response and v_free are those of the branch that
+// the free motion assumed; a model that takes rows adds the difference.
+typedef enum abBranch { AB_BRANCH_LOW, AB_BRANCH_INSIDE, AB_BRANCH_HIGH } abBranch;
+typedef struct abRow {
+  int mover;
+  int n, dof;  // s acts on v[dof] .. v[dof + n - 1], counted from the mover's first
+  double s[6];
+  double weight, target, low, high;
+  abBranch assumed;
+} abRow;
 
 typedef struct abContactProblem {
   double h;
@@ -130,15 +146,11 @@ typedef struct abContactProblem {
   const double* v_free;  // generalised velocities without contact
   const double* param;   // the model's parameters in the order of its list
   size_t memory_bytes;   // per pair
-  // Per pair, from step to step; 0 when the pair is new. A model that writes a number above 0 says
-  // that it follows the two bodies itself as long as they hardly move: until then the pair, and
-  // what was told of its contact, stay as they are, and the model need not answer for it. It finds
-  // the number negated when they have moved and the pair is looked at again. May be NULL.
-  int* still;
   struct abArena* scratch;
-  struct abPool* pool;    // threads, or NULL
-  struct abArena* cache;  // the model's own from step to step, empty at the start of a run: what is
-                          // kept there saves work and changes results by no more than the tolerance
+  struct abPool* pool;  // threads, or NULL
+  // Laws of joints that contacts may push to another branch; NULL for models without takes_rows.
+  int nrow;
+  abRow* row;
 } abContactProblem;
 
 // What a model answers for one pair. All zero = no contact.
@@ -153,6 +165,7 @@ typedef struct abPairSolution {
   double slip[3];  // v_t, v_o, v_r at the equivalent contact point, in the frame (t1, t2, normal)
   int nfacet;      // active facets (implicit model)
   const double* pressure;  // [Pa] at the patch polygon's vertices, or NULL
+  double watch;            // in the next step the pair is kept up to this gap [m]
 } abPairSolution;
 
 typedef enum abStepStatus {
@@ -162,9 +175,11 @@ typedef enum abStepStatus {
 } abStepStatus;
 
 typedef struct abContactSolution {
-  abPairSolution* pair;  // npair entries, cleared before solve where the pair is not still
+  abPairSolution* pair;  // npair entries, cleared before solve
   double* v;             // room for the generalised velocities at the end, for a model that has
   bool v_known;          // them already and says so; else they follow from the impulses
+  double* shift;         // generalised velocities, cleared before solve: coordinates move along
+                         // v + shift, which makes their motion second order (contact/patch.c)
   abTwist* twist_end;    // nbody entries: only models with moves_bodies fill them
   abStepStatus status;
   int iterations;
@@ -185,13 +200,10 @@ typedef struct abContactModel {
   const char* source;   // the paper
   const char* summary;  // one line
   abGeometryKind geometry;
-  // Pairs that do not overlap but are nearer than margin |g| h^2 get a patch, too, with a negative
-  // thickness (AB_GEOMETRY_VOLUME only): what would fall that far in a step or two is caught before
-  // it arrives.
-  double margin;
   // The model answers with end-of-step twists of free bodies and expects the step to move them by
   // x += h v, R <- Cay(h w) R. Others answer with impulses only.
   bool moves_bodies;
+  bool takes_rows;  // solves the laws of the joints together with the contacts
   int nparam;
   const abParam* param;
   // bytes remembered per pair between steps

@@ -71,8 +71,15 @@ typedef struct abData {
   abPose* geom_pose;
   abMat3* inertia;  // about the centre of mass, world axes
   abMat3* inv_inertia;
-  uint64_t pose_count;   // how often poses have been computed
-  uint64_t* pose_stamp;  // per body: the count at which its pose last changed
+
+  // --- computed by ab_free_motion (dynamics/free_motion.c) ---
+  double* v_free;
+  double* actuator_force;
+  struct abTrees* trees;  // articulated inertias of the joint trees
+
+  // --- computed by ab_response_update (dynamics/response.c) ---
+  abResponse response;
+  abTwist* twist_free;  // per body, at the end of the step, without contact
 
   // --- computed by ab_broadphase (collide/broadphase.c) ---
   struct abBroadphase* broadphase;
@@ -83,14 +90,6 @@ typedef struct abData {
   int npair;
   abPair* pair;
 
-  // --- computed by ab_free_motion (dynamics/free_motion.c) ---
-  double* v_free;
-  double* actuator_force;
-  struct abTrees* trees;  // articulated inertias of the joint trees
-
-  // --- computed by ab_response_update (dynamics/response.c) ---
-  abResponse response;
-
   // --- computed by the contact model and ab_report_contacts (contact/report.c) ---
   int ncontact;
   const abContact* contacts;
@@ -99,7 +98,6 @@ typedef struct abData {
   // --- storage ---
   struct abArena* step_arena;  // what the results above point into: valid until the next step
   struct abArena* scratch;     // empty between steps
-  struct abArena* cache;       // the contact model's own between steps (see abContactProblem)
   struct abPool* pool;
 } abData;
 

@@ -9,9 +9,9 @@
 // not follow one by one. What is handed on are the pairs of the list whose TIGHT boxes meet: this
 // depends on the present poses alone, never on how the list came about.
 //
-// Planes are tried against everything: they are few. Models that solve for the motion within the
-// step (AB_GEOMETRY_PAIR) need the pairs that may come to touch during it, so their tight boxes are
-// grown by the distance the body can go.
+// Planes are tried against everything: they are few. Models that look ahead (all but
+// AB_GEOMETRY_VOLUME) need the pairs that may come to touch during the step, so their tight boxes
+// are grown by the distance the body can go, and by a small part of their size (AB_TOUCH_MARGIN).
 #include "collide/broadphase.h"
 
 #include <math.h>
@@ -19,8 +19,10 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/memory.h"
 #include "base/sort.h"
 #include "collide/filter.h"
+#include "collide/touch.h"
 #include "collide/tree.h"
 #include "geometry/support.h"
 #include "math/spatial.h"
@@ -51,8 +53,6 @@ struct abBroadphase {
   abTree tree;  // its leaves hold the roomy boxes
   bool* moved;  // got a new roomy box in this step
   int* mover_list;
-  uint64_t seen;    // abData.pose_count of the tight boxes
-  double margin;    // they were made with; negative: they are to be made anew
   abArena list[2];  // keys of pairs with meeting roomy boxes, sorted; the two take turns
   int nkey;
   int now;
@@ -66,7 +66,6 @@ abStatus ab_broadphase_create(const abModel* model, struct abBroadphase** out) {
   struct abBroadphase* b = ab_alloc_zero(bytes);
   if (!b) return AB_ERROR_MEMORY;
   b->ngeom = model->ngeom;
-  b->margin = -1;
   b->tight = (abBox*)(b + 1);
   b->was = b->tight + n;
   b->rules = model->npair_rule > 0 || model->nexclude > 0;
@@ -104,20 +103,18 @@ static abBox grow(abBox box, abVec3 by) {
   return (abBox){v3_sub(box.low, by), v3_add(box.high, by)};
 }
 
-// How far any point of the geom can go in this step, by its present velocity and gravity.
+// How far any point of the geom can go in this step: at the start or at the end of its free motion,
+// whichever is faster.
 static double reach(const abModel* model, const abData* data, int geom) {
   int body = model->geom[geom].body;
-  if (model->body[body].mover < 0) return 0;
-  abTwist t = data->twist[body];
-  double radius = ab_shape_radius(&model->geom[geom].shape) +
-                  v3_norm(v3_sub(data->geom_pose[geom].p, data->com[body]));
-  double h = data->h;
-  return h * (v3_norm(t.lin) + radius * v3_norm(t.ang) + 2 * h * v3_norm(model->gravity));
-}
-
-// How near non-overlapping pairs must be for the model to want them.
-static double contact_margin(const abModel* model, const abData* data) {
-  return data->contact->margin * v3_norm(model->gravity) * data->h * data->h;
+  double radius = ab_shape_radius(&model->geom[geom].shape);
+  double margin = AB_TOUCH_MARGIN * radius;
+  if (model->body[body].mover < 0) return margin;
+  abTwist a = data->twist[body], b = data->twist_free[body];
+  radius += v3_norm(v3_sub(data->geom_pose[geom].p, data->com[body]));
+  double before = v3_norm(a.lin) + radius * v3_norm(a.ang);
+  double after = v3_norm(b.lin) + radius * v3_norm(b.ang);
+  return margin + data->h * fmax(before, after);
 }
 
 // How far a side of a box of this size goes on, that has moved outwards by `step`.
@@ -140,24 +137,37 @@ static abBox roomy_box(abBox now, abBox was) {
   return box;
 }
 
+// Pairs that the model wants to see again though they have come apart: how far each geom is grown
+// for them.
+static double* watched(const abData* data, int ngeom) {
+  const abTable* last = &data->memory->table[data->memory->last];
+  double* grow = AB_TAKE(data->scratch, double, ngeom);
+  if (!grow) return NULL;
+  memset(grow, 0, sizeof *grow * (size_t)ngeom);
+  for (int i = 0; i < last->n; i++) {
+    double watch = ab_memory_last(data->memory, i)->watch;
+    int a = (int)(last->key[i] >> 32), b = (int)(last->key[i] & 0xffffffffu);
+    grow[a] = fmax(grow[a], watch), grow[b] = fmax(grow[b], watch);
+  }
+  return grow;
+}
+
 // Brings the tight boxes up to date; returns how many geoms need a new roomy box (listed in
 // mover_list).
-static int update_boxes(const abModel* model, const abData* data, struct abBroadphase* b) {
-  bool ahead = data->contact->geometry == AB_GEOMETRY_PAIR;
-  double margin = contact_margin(model, data);
-  bool known = !ahead && margin == b->margin;
+static int update_boxes(const abModel* model, const abData* data, struct abBroadphase* b,
+                        const double* watch) {
+  bool ahead = data->contact->geometry != AB_GEOMETRY_VOLUME;
   int nmoved = 0;
   for (int i = 0; i < b->ngeom; i++) {
     const abFilter* filter = &b->filter[i];
     b->moved[i] = false;
     if (filter->kind != AB_FILTER_MOVES && (b->in_tree[i] || filter->kind == AB_FILTER_PLANE))
       continue;  // fixed for good
-    if (known && b->in_tree[i] && data->pose_stamp[filter->weld] <= b->seen) continue;
     const abGeom* geom = &model->geom[i];
     abBox* t = &b->tight[i];
     b->was[i] = *t;
     ab_shape_aabb(&geom->shape, &data->geom_pose[i], &t->low, &t->high);
-    double r = geom->margin + (ahead ? reach(model, data, i) : 0.5 * margin);
+    double r = geom->margin + (ahead ? reach(model, data, i) + watch[i] : 0);
     if (r > 0) *t = grow(*t, v3(r, r, r));
     if (b->in_tree[i]) {
       if (box_holds(&b->tree.node[i].box, t)) continue;
@@ -168,8 +178,6 @@ static int update_boxes(const abModel* model, const abData* data, struct abBroad
     b->moved[i] = true;
     b->mover_list[nmoved++] = i;
   }
-  b->seen = data->pose_count;
-  b->margin = ahead ? -1 : margin;
   return nmoved;
 }
 
@@ -302,21 +310,20 @@ static bool update_list(const abModel* model, struct abBroadphase* b, int nmoved
   return done;
 }
 
-static bool reaches_plane(const abPose* plane, const abBox* box, double margin) {
+static bool reaches_plane(const abPose* plane, const abBox* box) {
   abVec3 n = quat_rotate(plane->q, v3(0, 0, 1));
   abVec3 deepest = v3(n.x > 0 ? box->low.x : box->high.x, n.y > 0 ? box->low.y : box->high.y,
                       n.z > 0 ? box->low.z : box->high.z);
-  return v3_dot(n, v3_sub(deepest, plane->p)) <= margin;
+  return v3_dot(n, v3_sub(deepest, plane->p)) <= 0;
 }
 
 // Keys of the pairs with a plane.
 static int collect_planes(const abModel* model, const abData* data, const struct abBroadphase* b,
                           uint64_t* key) {
-  double margin = contact_margin(model, data);
   int n = 0;
   for (int k = 0; k < b->nplane; k++)
     for (int i = 0; i < b->ngeom; i++)
-      if (b->in_tree[i] && reaches_plane(&data->geom_pose[b->plane[k]], &b->tight[i], margin) &&
+      if (b->in_tree[i] && reaches_plane(&data->geom_pose[b->plane[k]], &b->tight[i]) &&
           ab_may_collide(model, i, b->plane[k]))
         key[n++] = pair_key(i, b->plane[k]);
   return n;
@@ -346,7 +353,11 @@ static int collect(const struct abBroadphase* b, int nplane, const uint64_t* pla
 
 abStatus ab_broadphase(const abModel* model, abData* data) {
   struct abBroadphase* b = data->broadphase;
-  int nmoved = update_boxes(model, data, b);
+  abArenaMark before = ab_arena_mark(data->scratch);
+  const double* watch = watched(data, b->ngeom);
+  if (!watch) return AB_ERROR_MEMORY;
+  int nmoved = update_boxes(model, data, b, watch);
+  ab_arena_release(data->scratch, before);
   bool anew;
   if (!update_tree(b, nmoved, data->scratch, &anew) ||
       !update_list(model, b, nmoved, anew, data->scratch))

@@ -5,10 +5,6 @@
 // step's arena (its largest possible size; untouched room costs no memory). Then the records that
 // are pairs are gathered in the order of the candidates, which is that of the keys, so nothing
 // depends on the number of threads.
-//
-// What hardly moves is not measured again (collide_kept.c), or not even looked at
-// (collide_watch.c). Where the same pairs touch as in the step before, those looked at are written
-// in their places; else the table is made anew.
 #include "collide/collide.h"
 
 #include <float.h>
@@ -17,28 +13,22 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "collide/bricks.h"
-#include "collide/collide_kept.h"
-#include "collide/collide_watch.h"
-#include "collide/gjk.h"
 #include "collide/overlap_work.h"
 #include "collide/patch.h"
 #include "collide/round.h"
 #include "collide/standing.h"
 #include "collide/surface.h"
+#include "collide/touch.h"
 #include "geometry/polyhedron.h"
 #include "math/rotation.h"
 
-// The margin is at most this fraction of the thinner body.
-static const double THIN = 0.01;
-// Separations below this fraction of the margin are too short to tell a direction.
-static const double CLOSE = 1e-3;
+// Overlap up to this part of the thinner body still counts as touching from outside.
+static const double TOLERANCE = 5e-3;
 
 typedef struct Record {
   abStatus status;
   bool keep;
-  bool spent;    // it must be measured
-  double slack;  // see ab_watch_end
-  int room;      // of polygon, in points
+  int room;  // of polygon, in points
   abVec2* polygon;
   abPair pair;  // only where it is kept: most candidates are not, and leave the memory alone
 } Record;
@@ -46,16 +36,15 @@ typedef struct Record {
 typedef struct Job {
   const abModel* model;
   const abData* data;
-  const abWatching* watching;
-  Record* record;   // per candidate to be looked at
+  Record* record;   // per candidate
   abArena* serial;  // scratch when there is no pool
-  double margin;    // of the model, before it is made small against the bodies
 } Job;
 
 static bool fixed(const abModel* model, int body) { return model->body[body].mover < 0; }
 
-// The most corners the polygon of a pair can have: those of the overlap.
-static int polygon_room(const abShape* a, const abShape* b) {
+// The most corners the polygon of a pair can have.
+static int polygon_room(const abData* data, const abShape* a, const abShape* b) {
+  if (data->contact->geometry == AB_GEOMETRY_TOUCH) return ab_touch_room(a, b);
   int nface = (a->poly ? a->poly->nface : 1) + (b->poly ? b->poly->nface : 1);
   return 2 * nface;
 }
@@ -78,20 +67,19 @@ static void name_pair(const abModel* model, const abData* data, const int candid
   pair->shape1 = &model->geom[g1].shape, pair->shape2 = &model->geom[g2].shape;
   pair->pose1 = data->geom_pose[g1], pair->pose2 = data->geom_pose[g2];
   pair->memory = NULL;
-  pair->fresh = pair->kept = false;
+  pair->fresh = false;
 }
 
-// Bounding balls about the frames, `margin` further apart: settles many candidates that do not
-// touch.
-static bool balls_apart(const abPair* p, double margin) {
+// Bounding balls about the frames settle many candidates that do not touch.
+static bool balls_apart(const abPair* p) {
   const abPolyhedron *a = p->shape1->poly, *b = p->shape2->poly;
   if (a && b) {
-    double reach = a->radius + b->radius + margin;
+    double reach = a->radius + b->radius;
     return v3_norm2(v3_sub(p->pose1.p, p->pose2.p)) >= reach * reach;
   }
   abPose plane = a ? p->pose2 : p->pose1, other = a ? p->pose1 : p->pose2;
   abVec3 up = quat_rotate(plane.q, v3(0, 0, 1));
-  return v3_dot(up, v3_sub(other.p, plane.p)) >= (a ? a : b)->radius + margin;
+  return v3_dot(up, v3_sub(other.p, plane.p)) >= (a ? a : b)->radius;
 }
 
 // How thin a shape is: the smallest width of the simple ones, of a polyhedron twice the distance
@@ -114,116 +102,50 @@ static double thinness(const abShape* s) {
   return ab_polyhedron_skin(s->poly)->thin;
 }
 
-// The margin, but small against both bodies.
-static double margin_of(const Job* job, const abPair* p) {
-  if (job->margin <= 0) return 0;
-  return fmin(job->margin, THIN * fmin(thinness(p->shape1), thinness(p->shape2)));
+// The patch of what touches, or may within the step.
+static bool touch_patch(const Job* job, Record* r, const abTrace* trace, abPair* p,
+                        abArena* scratch) {
+  const abData* data = job->data;
+  double thin = fmin(thinness(p->shape1), thinness(p->shape2));
+  abTouch touch = {.shape1 = p->shape1,
+                   .shape2 = p->shape2,
+                   .pose1 = p->pose1,
+                   .pose2 = p->pose2,
+                   .com1 = data->com[p->body1],
+                   .com2 = data->com[p->body2],
+                   .twist1 = data->twist_free[p->body1],
+                   .twist2 = data->twist_free[p->body2],
+                   .h = data->h,
+                   .margin = AB_TOUCH_MARGIN * thin,
+                   .watch = fmax(AB_TOUCH_MARGIN * thin, trace ? trace->watch : 0),
+                   .tolerance = TOLERANCE * thin,
+                   .normal = trace ? &trace->normal : NULL,
+                   .t1 = trace ? &trace->t1 : NULL,
+                   .before1 = &data->twist[p->body1],
+                   .before2 = &data->twist[p->body2]};
+  return ab_touch_patch(&touch, scratch, r->polygon, &p->patch);
 }
 
-// Shortest distance of two shapes that do not overlap. Where they touch, or almost, the nearest
-// points coincide and leave the direction open: then it is asked for again with the first shape
-// moved out by the margin through the face that is nearest. False if they are further apart than
-// the margin.
-static bool nearest_points(const abPair* p, double margin, abVec3* n) {
-  abDistance d;
-  ab_distance(p->shape1, p->pose1, p->shape2, p->pose2, NULL, &d);
-  if (!d.overlap && d.separation >= margin) return false;
-  if (d.overlap || d.separation < CLOSE * margin) {
-    double way;
-    abVec3 out = ab_least_penetration(p->shape1->poly, p->pose1, p->shape2->poly, p->pose2, &way);
-    abPose pose = p->pose1;
-    pose.p = v3_axpy(margin, out, pose.p);
-    ab_distance(p->shape1, pose, p->shape2, p->pose2, NULL, &d);
-    if (d.overlap) d.normal = out;
-  }
-  *n = d.normal;
-  return v3_norm2(d.normal) > 0.5;
-}
-
-// The direction in which the two come nearest: the normal of their overlap, or where there is none
-// of the shortest distance. False if they are further apart than the margin.
-static bool nearest_direction(const abPair* p, const abOverlap* overlap, const abPatchHint* hint,
-                              double margin, abVec3* n) {
-  if (overlap->contact) {
-    *n = ab_overlap_normal(overlap, hint);
-    return true;
-  }
-  if (p->shape1->type == AB_PLANE || p->shape2->type == AB_PLANE) {
-    bool first = p->shape1->type == AB_PLANE;
-    *n = quat_rotate(first ? p->pose1.q : p->pose2.q, v3(0, 0, first ? -1 : 1));
-    return true;
-  }
-  return nearest_points(p, margin, n);
-}
-
-// A model with a margin sees the patch that the bodies would have if the first were nearer by the
-// margin, with the margin taken off its thickness: over the part of the patch where the bodies have
-// not met the thickness is negative, and nothing jumps when they meet.
-static abStatus near_patch(Record* r, abPair* p, abPatchHint* hint, abOverlapWork* work,
-                           double margin, abArena* scratch) {
-  abVec3 n;
-  abOverlap overlap, nearer;
-  abStatus status = ab_overlap_finish(work, true, scratch, &overlap);
-  if (status != AB_OK || !nearest_direction(p, &overlap, hint, margin, &n)) return status;
-  ab_overlap_shift(work, v3_scale(-margin, n));
-  status = ab_overlap_finish(work, false, scratch, &nearer);
-  if (status != AB_OK || !nearer.contact) return status;
-  hint->fixed = &n;
-  r->keep = true;
-  status = ab_patch_make(&nearer, hint, scratch, r->room, r->polygon, &p->patch);
-  p->patch.volume = overlap.volume;
-  p->patch.center = v3_axpy(0.5 * margin, n, p->patch.center);
-  p->patch.h0 -= margin;
-  p->patch.depth -= margin;
-  return status;
-}
-
-static void use_trace(const abTrace* trace, abPatchHint* hint) {
-  if (trace) hint->normal = &trace->patch.normal, hint->t1 = &trace->patch.t1;
-}
-
-// The last step's trace of a pair, or NULL; `known`: its place then, -1: perhaps it has none.
-static const abTrace* last_trace(const Job* job, uint64_t key, int known) {
-  const abMemory* memory = job->data->memory;
-  if (!memory) return NULL;
-  return known >= 0 ? ab_memory_last(memory, known) : ab_memory_find(memory, key);
-}
-
-// A pair that was left alone and is looked at because its bodies have gone far enough is measured,
-// to be left alone again as long.
-static bool spent(const Job* job, abTodo todo) {
-  const abMemory* memory = job->data->memory;
-  return todo.pair >= 0 && memory->table[memory->last].still[todo.pair] > 0;
-}
-
-static abStatus find_patch(const Job* job, Record* r, const abTrace* trace, abPair* p,
-                           abArena* scratch) {
+// The patch of the overlap.
+static abStatus overlap_patch(Record* r, const abTrace* trace, abPair* p, abArena* scratch) {
   const abPolyhedron *A = p->shape1->poly, *B = p->shape2->poly;
-  double margin = margin_of(job, p);
-  r->slack = ab_kept_slack(margin);
-  if ((!A && !B) || balls_apart(p, job->margin)) return AB_OK;
+  if ((!A && !B) || balls_apart(p)) return AB_OK;
   bool round = ab_round_sides(p->shape1, p->shape2);
-  if (round) r->slack = -1;
-  if (trace && !round && !r->spent && ab_kept_patch(trace, margin, p, &r->slack)) {
-    r->keep = p->kept = true;
-    return AB_OK;
-  }
   abPatchHint hint = {.A = A, .B = B, .pose_a = p->pose1, .pose_b = p->pose2};
-  use_trace(trace, &hint);
-  if (round && ab_round_patch(p, margin, &hint, r->polygon, &p->patch)) {
+  if (trace) hint.normal = &trace->normal, hint.t1 = &trace->t1;
+  if (round && ab_round_patch(p, 0, &hint, r->polygon, &p->patch)) {
     r->keep = p->patch.kind != AB_PATCH_NONE;
     return AB_OK;
   }
   if (p->shape1->type == AB_BOX && !B) {
-    r->keep = ab_standing_patch(p->shape1, margin, &hint, r->polygon, &p->patch);
+    r->keep = ab_standing_patch(p->shape1, 0, &hint, r->polygon, &p->patch);
     if (r->keep) return AB_OK;
   }
   abOverlapWork work;
   abStatus status = ab_overlap_begin(&work, A, p->pose1, B, p->pose2);
-  if (status != AB_OK || ab_overlap_apart(&work, margin)) return status;
-  r->keep = ab_bricks_patch(&work, margin, &hint, r->polygon, &p->patch);
+  if (status != AB_OK || ab_overlap_apart(&work, 0)) return status;
+  r->keep = ab_bricks_patch(&work, 0, &hint, r->polygon, &p->patch);
   if (r->keep) return AB_OK;
-  if (margin > 0) return near_patch(r, p, &hint, &work, margin, scratch);
   abOverlap overlap;
   status = ab_overlap_finish(&work, false, scratch, &overlap);
   if (status != AB_OK || !overlap.contact) return status;
@@ -235,18 +157,19 @@ static void collide_one(void* context, int index, int worker) {
   Job* job = context;
   Record* r = &job->record[index];
   const abData* data = job->data;
-  abTodo todo = job->watching->todo[index];
   abPair pair;
-  name_pair(job->model, data, data->candidate[todo.candidate], &pair);
+  name_pair(job->model, data, data->candidate[index], &pair);
   if (data->contact->geometry == AB_GEOMETRY_PAIR) {
     pair.patch = (abPatch){.kind = AB_PATCH_NONE};
     r->keep = true;
   } else {
     abArena* scratch = data->pool ? ab_pool_scratch(data->pool, worker) : job->serial;
     abArenaMark mark = ab_arena_mark(scratch);
-    const abTrace* trace = last_trace(job, pair.key, todo.pair);
-    r->spent = spent(job, todo);
-    r->status = find_patch(job, r, trace, &pair, scratch);
+    const abTrace* trace = data->memory ? ab_memory_find(data->memory, pair.key) : NULL;
+    if (data->contact->geometry == AB_GEOMETRY_TOUCH)
+      r->keep = touch_patch(job, r, trace, &pair, scratch);
+    else
+      r->status = overlap_patch(r, trace, &pair, scratch);
     ab_arena_release(scratch, mark);
   }
   if (!r->keep) return;
@@ -255,89 +178,51 @@ static void collide_one(void* context, int index, int worker) {
 }
 
 // Records with room for their polygons.
-static Record* make_records(const abModel* model, abData* data, const abWatching* w) {
-  bool volume = data->contact->geometry == AB_GEOMETRY_VOLUME;
-  Record* record = AB_TAKE(data->scratch, Record, w->ntodo);
+static Record* make_records(const abModel* model, abData* data) {
+  bool patches = data->contact->geometry != AB_GEOMETRY_PAIR;
+  Record* record = AB_TAKE(data->scratch, Record, data->ncandidate);
   if (!record) return NULL;
   size_t total = 0;
-  for (int i = 0; i < w->ntodo; i++) {
-    const int* c = data->candidate[w->todo[i].candidate];
+  for (int i = 0; i < data->ncandidate; i++) {
+    const int* c = data->candidate[i];
     record[i].status = AB_OK;
     record[i].keep = false;
-    record[i].slack = -1;
-    record[i].room = polygon_room(&model->geom[c[0]].shape, &model->geom[c[1]].shape);
+    record[i].room = polygon_room(data, &model->geom[c[0]].shape, &model->geom[c[1]].shape);
     total += (size_t)record[i].room;
   }
-  abVec2* polygon = volume ? AB_TAKE(data->step_arena, abVec2, total) : NULL;
-  if (volume && !polygon && total) return NULL;
-  for (int i = 0; i < w->ntodo; i++) {
+  abVec2* polygon = patches ? AB_TAKE(data->step_arena, abVec2, total) : NULL;
+  if (patches && !polygon && total) return NULL;
+  for (int i = 0; i < data->ncandidate; i++) {
     record[i].polygon = polygon;
     if (polygon) polygon += record[i].room;
   }
   return record;
 }
 
-// The pair i of the present table is the one of the record.
-static void put_pair(const Job* job, abTable* table, int i, const Record* r) {
-  const abMemory* memory = job->data->memory;
-  abPair* p = &table->pair[i];
-  *p = r->pair;
-  p->memory = ab_memory_bytes(memory, i);
-  p->fresh = ab_memory_fresh(memory, i);
-  table->left[i] = false;
-  if (table->still[i] > 0) table->still[i] = -table->still[i];
-  if (p->patch.kind == AB_PATCH_NONE) return;
-  abTrace* trace = ab_memory_next(memory, i);
-  if (p->kept)
-    p->patch.polygon = trace->polygon;
-  else
-    ab_keep_patch(p, margin_of(job, p), trace);
-}
-
-// All pairs anew, in the order of the candidates.
-static abStatus make_table(const Job* job, abData* data) {
-  const abWatching* w = job->watching;
-  uint64_t* key = AB_TAKE(data->scratch, uint64_t, data->ncandidate);
-  if (!key) return AB_ERROR_MEMORY;
+// The pairs among the candidates, in their order, with what is remembered of each.
+static abStatus gather(const Job* job, abData* data) {
   int npair = 0;
+  for (int i = 0; i < data->ncandidate; i++) {
+    if (job->record[i].status != AB_OK) return job->record[i].status;
+    npair += job->record[i].keep;
+  }
+  abPair* pair = AB_TAKE(data->step_arena, abPair, npair);
+  uint64_t* key = AB_TAKE(data->scratch, uint64_t, npair);
+  if (!pair || !key) return AB_ERROR_MEMORY;
   for (int i = 0, k = 0; i < data->ncandidate; i++) {
-    bool looked_at = k < w->ntodo && w->todo[k].candidate == i;
-    bool touches = looked_at ? job->record[k].keep : w->watch[i].touches;
-    k += looked_at;
-    if (touches) key[npair++] = ab_pair_key(data->candidate[i][0], data->candidate[i][1]);
+    if (!job->record[i].keep) continue;
+    pair[k] = job->record[i].pair;
+    key[k++] = job->record[i].pair.key;
   }
   if (!ab_memory_begin(data->memory, npair, key)) return AB_ERROR_MEMORY;
-  abTable* table = ab_memory_now(data->memory);
-  for (int k = 0, i = 0; k < w->ntodo; k++) {
-    if (!job->record[k].keep) continue;
-    while (key[i] != job->record[k].pair.key) i++;
-    put_pair(job, table, i, &job->record[k]);
+  for (int k = 0; k < npair; k++) {
+    pair[k].memory = ab_memory_bytes(data->memory, k);
+    pair[k].fresh = ab_memory_fresh(data->memory, k);
+    *ab_memory_next(data->memory, k) = (abTrace){pair[k].patch.normal, pair[k].patch.t1, 0};
   }
+  data->pair = pair;
+  data->npair = npair;
   return AB_OK;
-}
-
-// From the records to the table of pairs.
-static abStatus gather(const Job* job, abData* data) {
-  const abWatching* w = job->watching;
-  bool anew = !w->on || w->gone;
-  for (int k = 0; k < w->ntodo; k++) {
-    const Record* r = &job->record[k];
-    if (r->status != AB_OK) return r->status;
-    bool was = ab_watch_end(data, w, w->todo[k].candidate, r->keep, r->slack);
-    anew |= was != r->keep;
-  }
-  abStatus status = AB_OK;
-  if (anew) {
-    status = make_table(job, data);
-  } else {
-    ab_memory_go_on(data->memory);
-    for (int k = 0; k < w->ntodo; k++)
-      if (job->record[k].keep)
-        put_pair(job, ab_memory_now(data->memory), w->todo[k].pair, &job->record[k]);
-  }
-  data->pair = ab_memory_now(data->memory)->pair;
-  data->npair = ab_memory_now(data->memory)->n;
-  return status;
 }
 
 abStatus ab_collide(const abModel* model, abData* data) {
@@ -345,20 +230,11 @@ abStatus ab_collide(const abModel* model, abData* data) {
   data->pair = NULL;
   if (!data->contact) return AB_OK;
   abArenaMark mark = ab_arena_mark(data->scratch);
-  abWatching watching;
-  Job job = {.model = model,
-             .data = data,
-             .watching = &watching,
-             .serial = data->scratch,
-             .margin = data->contact->margin * v3_norm(model->gravity) * data->h * data->h};
-  bool watch = data->contact->geometry == AB_GEOMETRY_VOLUME && !data->sleep.on;
-  abStatus status = ab_watch_begin(model, data, watch ? job.margin : 0, &watching);
+  Job job = {.model = model, .data = data, .serial = data->scratch};
+  job.record = make_records(model, data);
+  abStatus status = job.record ? AB_OK : AB_ERROR_MEMORY;
   if (status == AB_OK) {
-    job.record = make_records(model, data, &watching);
-    status = job.record ? AB_OK : AB_ERROR_MEMORY;
-  }
-  if (status == AB_OK) {
-    ab_pool_run(data->pool, watching.ntodo, collide_one, &job);
+    ab_pool_run(data->pool, data->ncandidate, collide_one, &job);
     status = gather(&job, data);
   }
   ab_arena_release(data->scratch, mark);

@@ -97,23 +97,9 @@ static void apply_inertia(const abPatchIsland* island, int b, const double* x, d
   y[3] = L.x, y[4] = L.y, y[5] = L.z;
 }
 
-double ab_patch_kinetic(const abPatchIsland* island, const double* d) {
-  double sum = 0;
-  for (int b = 0; b < island->nblock; b++) {
-    const double* x = d + island->offset[b];
-    double own[6], *y = island->inertia[b] ? island->momentum + island->offset[b] : own;
-    apply_inertia(island, b, x, y);
-    for (int i = 0; i < island->size[b]; i++) sum += x[i] * y[i];
-  }
-  return sum;
-}
-
-// What the contacts must have given: momentum = M (v - v_free).
-static void find_momentum(abPatchIsland* island) {
-  for (int i = 0; i < island->ndof; i++) island->gradient[i] = island->v[i] - island->v_free[i];
+void ab_patch_apply_inertia(const abPatchIsland* island, const double* x, double* y) {
   for (int b = 0; b < island->nblock; b++)
-    apply_inertia(island, b, island->gradient + island->offset[b],
-                  island->momentum + island->offset[b]);
+    apply_inertia(island, b, x + island->offset[b], y + island->offset[b]);
 }
 
 void ab_patch_momenta(abPatchIsland* island) {
@@ -124,10 +110,12 @@ void ab_patch_momenta(abPatchIsland* island) {
   for (int i = 0; i < island->ndof; i++) island->v[i] += island->v_free[i];
 }
 
-void ab_patch_velocities(abPatchIsland* island) {
-  ab_patch_momenta(island);
-  for (int i = 0; i < island->ncontact; i++)
-    ab_patch_relative(island, island->contact[i], island->v, island->contact[i]->V);
+void ab_patch_set_twists(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    ab_patch_relative(island, c, island->v, c->V);
+    for (int k = 0; k < 6; k++) c->V[k] += c->drift[k];
+  }
 }
 
 // Mass that a block's impulses are compared with.
@@ -152,30 +140,51 @@ double ab_patch_speed(const abPatchContact* c, const double V[6]) {
   return sqrt(most);
 }
 
-// Without gravity the slop per step stands for the velocity that matters.
-double ab_patch_unit_speed(const abPatchSystem* system) {
-  return system->gravity * system->h + 1e-8 * system->problem->length / system->h;
-}
-
 double ab_patch_departure(const abPatchIsland* island) {
   double most = 0;
   for (int i = 0; i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    if (c->still) continue;  // calm
-    ab_patch_relative(island, c, island->v, c->V);
+    const abPatchContact* c = island->contact[i];
     if (!(c->impulse[2] > 0)) continue;
     double d[6];
-    for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->state[k];
-    most = fmax(most, ab_patch_speed(c, d));
+    for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->X[k];
+    most = fmax(most, ab_patch_speed(c, d) / c->unit);
   }
-  return most / ab_patch_unit_speed(island->system);
+  return most;
 }
 
-// The gradient of the energy, M (v - v_free) - sum J^T answer = sum J^T (impulse - answer), in the
-// kinetic metric |g|^2 = g^T M^-1 g, block by block relative to the impulses that act on the block
-// and to its weight during the step.
+// --- rows
+
+static double branch_impulse(const abRow* row, double sv) {
+  if (row->assumed == AB_BRANCH_LOW) return row->low;
+  if (row->assumed == AB_BRANCH_HIGH) return row->high;
+  return row->weight * (row->target - sv);
+}
+
+double ab_patch_row_excess(const abRow* row, double sv, bool* inside) {
+  double p = row->weight * (row->target - sv);
+  *inside = p > row->low && p < row->high;
+  // on its own branch the difference is zero, not the rounding of a difference of large numbers
+  if (*inside && row->assumed == AB_BRANCH_INSIDE) return 0;
+  p = p < row->low ? row->low : p > row->high ? row->high : p;
+  return p - branch_impulse(row, sv);
+}
+
+double ab_patch_row_speed(const abPatchRow* r, const double* v) {
+  double sum = 0;
+  for (int k = 0; k < r->row->n; k++) sum += r->row->s[k] * v[r->at + k];
+  return sum;
+}
+
+// --- residual
+
+// The gradient of the energy, M (v - v_free) - sum J^T answer - sum s excess, in the kinetic metric
+// |g|^2 = g^T M^-1 g, block by block relative to the impulses that act on the block and to its
+// weight during the step. The inertia of a tree contains the stiffness of the rows that the free
+// motion found inside; in that metric an error of such a row would look a thousand times too
+// small, so trees are measured by the diagonal of their inertia without it.
 static void begin_residual(abPatchIsland* island) {
-  find_momentum(island);
+  for (int i = 0; i < island->ndof; i++) island->direction[i] = island->v[i] - island->v_free[i];
+  ab_patch_apply_inertia(island, island->direction, island->momentum);
   memcpy(island->gradient, island->momentum, sizeof(double) * (size_t)island->ndof);
   memset(island->scale, 0, sizeof(double) * (size_t)island->nblock);
 }
@@ -193,127 +202,116 @@ static void add_to_residual(abPatchIsland* island, const abPatchContact* c) {
     if (c->side[k].block >= 0) island->scale[c->side[k].block] += size;
 }
 
-static double end_residual(abPatchIsland* island) {
-  const abPatchSystem* system = island->system;
-  double worst = 0;
-  double speed = ab_patch_unit_speed(system);
-  for (int b = 0; b < island->nblock; b++) {
-    double x[6], *y = x, mass = ab_patch_mass(island, b);
-    const double* g = island->gradient + island->offset[b];
-    if (island->factor[b]) y = island->direction + island->offset[b];
-    memcpy(y, g, sizeof(double) * (size_t)island->size[b]);
-    solve_block(island, b, y);
-    double norm = 0;
-    for (int i = 0; i < island->size[b]; i++) norm += y[i] * g[i];
-    island->scale[b] = island->scale[b] / sqrt(mass) + sqrt(mass) * speed;
-    double relative = sqrt(fmax(0, norm)) / island->scale[b];
-    if (!(relative <= worst)) worst = relative;
+static double block_norm2(const abPatchIsland* island, int b) {
+  const double* g = island->gradient + island->offset[b];
+  double norm = 0;
+  if (island->diagonal[b]) {
+    for (int i = 0; i < island->size[b]; i++) norm += g[i] * g[i] / island->diagonal[b][i];
+    return norm;
   }
-  return worst;
+  double y[6];
+  memcpy(y, g, sizeof y);
+  solve_block(island, b, y);
+  for (int i = 0; i < 6; i++) norm += y[i] * g[i];
+  return norm;
+}
+
+// Without gravity and loads, a hundred millionth of the scene's size in a step counts as speed.
+static double unit_speed(const abPatchSystem* system) {
+  return system->gravity * system->h + 1e-8 * system->problem->length / system->h;
 }
 
 double ab_patch_residual(abPatchIsland* island) {
   begin_residual(island);
   for (int i = 0; i < island->ncontact; i++) add_to_residual(island, island->contact[i]);
-  return end_residual(island);
-}
-
-typedef struct Look {
-  abPatchIsland* island;
-  bool moved;
-} Look;
-
-static void look_at_chunk(void* context, int chunk, int worker) {
-  (void)worker;
-  const Look* look = context;
-  const abPatchIsland* island = look->island;
-  bool large = island->ncontact > AB_PATCH_LARGE;
-  int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
-  for (int i = first; i < last && i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    if (ab_patch_idles(island, c)) continue;
-    if (look->moved || c->still) ab_patch_relative(island, c, island->v, c->V);
-    if (!large || !c->kept) {
-      ab_patch_evaluate(&c->law, c->V, c->answer, NULL);
-    } else if (!ab_patch_near(c)) {
-      if (c->still) ab_patch_wake(island->system, c);
-      ab_patch_ask_near(c);
-    }
+  for (int i = 0; i < island->nrow; i++) {
+    abPatchRow* r = &island->row[i];
+    double p = ab_patch_row_excess(r->row, ab_patch_row_speed(r, island->v), &r->inside);
+    for (int k = 0; k < r->row->n; k++) island->gradient[r->at + k] -= p * r->row->s[k];
   }
+  double worst = 0, speed = unit_speed(island->system);
+  for (int b = 0; b < island->nblock; b++) {
+    double mass = ab_patch_mass(island, b);
+    double scale = island->scale[b] / sqrt(mass) + sqrt(mass) * speed;
+    double relative = sqrt(fmax(0, block_norm2(island, b))) / scale;
+    if (!(relative <= worst)) worst = relative;
+  }
+  return worst;
 }
 
-// A large island does not fit the cache: what is done with a contact is done in one visit.
-double ab_patch_look(abPatchIsland* island, bool moved) {
-  Look look = {island, moved};
-  int n = ab_patch_chunks(island->ncontact);
-  begin_residual(island);
-  if (island->pool) ab_pool_run(island->pool, n, look_at_chunk, &look);
-  for (int k = 0; k < n; k++) {
-    if (!island->pool) look_at_chunk(&look, k, 0);
-    for (int i = k * AB_PATCH_CHUNK; i < (k + 1) * AB_PATCH_CHUNK && i < island->ncontact; i++)
-      add_to_residual(island, island->contact[i]);
+double ab_patch_gap(const abPatchIsland* island) {
+  double worst = 0;
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    if (!(c->law.mu > 0)) continue;
+    double N = fmax(0, c->impulse[2]), least = c->push * c->law.moments.m[AB_M_1] * c->unit;
+    worst = fmax(worst, fabs(N - c->law.load) / fmax(fmax(N, c->law.load), least));
   }
-  return end_residual(island);
+  return worst;
 }
+
+// --- the law's derivative and the bound of friction
 
 // Where a patch slips, friction has no stiffness along the slip, and Newton's step may jump across
 // the narrow zone of sticking, back and forth, ever shortened by the line search. As in the
 // primal-dual method of Chan, Golub & Mulet (1999) for total variation, the derivative is trusted
 // only as far as the impulse carried along agrees with the law's answer; with trust 0 it is that of
 // the parabola that touches the energy from above, whose minimiser always descends.
-double ab_patch_trust(const abPatchContact* c, const double f[6]) {
-  const double *a = c->answer, *m = c->law.moments.m;
+double ab_patch_trust(const abPatchContact* c, const double a[6], const double f[6]) {
+  const double* m = c->law.moments.m;
   double r2 = (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];  // torques count by the patch's radius
   double dot = r2 * (f[0] * a[0] + f[1] * a[1]) + f[5] * a[5];
   double norm = r2 * (a[0] * a[0] + a[1] * a[1]) + a[5] * a[5];
   return norm > 0 ? fmin(1, fmax(0, dot / norm)) : 1;
 }
 
-// Friction of a sliding patch acts where the pressure is now: else a body that slides straight on
-// would turn.
-static void follow_pressure(abPatchLaw* law, const double V[6], double blend) {
-  double now[2][3];
-  ab_patch_pressure_fields(law, V, now);
-  for (int i = 0; i < 2; i++)
-    for (int k = 0; k < 3; k++) law->profile[i][k] += blend * (now[i][k] - law->profile[i][k]);
+void ab_patch_mix_slack(abPatchSlope* G, double trust) {
+  if (trust < 1)
+    for (int k = 0; k < 6; k++) G->t[k] += (1 - trust) * G->slack[k];
+}
+
+// How far the friction of a sliding face acts from where its pressure does, in radii of the patch.
+double ab_patch_offset(const abPatchContact* c) {
+  const abPatchLaw* law = &c->law;
+  const double *f = c->impulse, *m = law->moments.m;
+  if (!c->moves || !c->face || !(f[2] > 0) || !(law->stick[0] > 0)) return 0;
+  double x = law->stick[1] / law->stick[0] + f[4] / f[2];
+  double y = law->stick[2] / law->stick[0] - f[3] / f[2];
+  return sqrt((x * x + y * y) * m[AB_M_1] / (m[AB_M_XX] + m[AB_M_YY]));
+}
+
+// Tilts the profile so that its centre is where the normal impulse f acts. The border carries a
+// share of the pressure but none of the friction, so the two differ a little. Of an affine field
+// that is positive everywhere the tilt g moves the centre by I g / N, I the second moments about
+// the area's centroid.
+static void centre_profile(abPatchLaw* law, const double f[6]) {
+  const double* m = law->moments.m;
+  double A = m[AB_M_1], cx = m[AB_M_X] / A, cy = m[AB_M_Y] / A;
+  double xx = m[AB_M_XX] - A * cx * cx, xy = m[AB_M_XY] - A * cx * cy,
+         yy = m[AB_M_YY] - A * cy * cy, det = xx * yy - xy * xy;
+  if (!(det > 1e-12 * xx * yy) || !law->polygon) return;
+  double N = law->stick[0];
+  double dx = N * (-f[4] / f[2]) - law->stick[1], dy = N * (f[3] / f[2]) - law->stick[2];
+  double gx = (yy * dx - xy * dy) / det, gy = (xx * dy - xy * dx) / det;
+  for (int i = 0; i < 2; i++) {
+    law->profile[i][0] -= gx * cx + gy * cy;
+    law->profile[i][1] += gx, law->profile[i][2] += gy;
+  }
   ab_patch_profile_ready(law);
 }
 
-// A patch that has begun to slide as a whole goes over to the kinetic coefficient (it comes back to
-// the static one only between steps).
-void ab_patch_update_load(abPatchContact* c, const double f[6], double blend) {
+// Friction of a sliding patch acts where the pressure is now: else a body that slides straight on
+// would turn.
+void ab_patch_follow_pressure(abPatchContact* c, const double V[6], const double f[6]) {
   abPatchLaw* law = &c->law;
+  c->moves = false;
   if (!(law->mu > 0)) return;
-  double load = fmax(0, law->load + blend * (f[2] - law->load));
-  c->near.known = false;
-  ab_patch_set_load(law, load);
-  ab_patch_choose_rule(law, c->V);
-  bool moves =
-      c->slipping || ab_patch_slipping_share(law, c->V, AB_PATCH_SLIDING * law->slip_speed) > 0.5;
-  if (!moves) return;
-  follow_pressure(law, c->V, blend);
-  ab_patch_set_load(law, load);
-  if (c->slipping || c->age < AB_PATCH_NEW) return;
-  c->slipping = true;
-  law->mu = c->mu_kinetic;
+  ab_patch_choose_rule(law, V);
+  c->moves =
+      c->slipping || ab_patch_slipping_share(law, V, AB_PATCH_SLIDING * law->slip_speed) > 0.5;
+  if (!c->moves) return;
+  ab_patch_pressure_fields(law, V, law->profile);
+  ab_patch_profile_ready(law);
+  for (int i = 0; i < 2 && c->face && f[2] > 0; i++) centre_profile(law, f);
   ab_patch_set_load(law, law->load);
-}
-
-// Perhaps so fast that it slides; where patch_near.c knows the patch's size. What carries nothing
-// cannot.
-static bool moves_far(const abPatchContact* c) {
-  const double* V = c->V;
-  double s = c->law.slip_speed;
-  if (!(c->law.load > 0)) return c->slipping;
-  return c->slipping || V[0] * V[0] + V[1] * V[1] + c->near.radius2 * V[5] * V[5] > s * s;
-}
-
-// In a large island the bound is that of the step before, and friction and pressure may push each
-// other to and fro from step to step. Where the load hardly changes, three quarters of the old one
-// stay; where it changes by a third or more, nothing.
-void ab_patch_follow_load(abPatchContact* c) {
-  double now = c->impulse[2], change = fabs(now - c->law.load);
-  double blend = 3 * change < now ? 0.25 + 2.25 * change / now : 1;
-  if (c->near.known && change <= AB_PATCH_SAME * now && !moves_far(c)) return;
-  ab_patch_update_load(c, c->impulse, blend);
 }

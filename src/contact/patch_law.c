@@ -36,6 +36,7 @@
 // one is mu integral p r = 0.94 mu N R for an even disc or square and 0.87 for a line. Where the
 // rule is exact (nothing is cut off) rho is zero.
 #include <math.h>
+#include <string.h>
 
 #include "contact/patch.h"
 #include "contact/patch_points.h"
@@ -186,19 +187,19 @@ static int only_field(const abPatchLaw* law) {
 }
 
 // Adds what an affine pressure p does on an area with the moments m.
-static void add_pressure(const double m[6], Field p, double weight, double f[6], double* G) {
+static void add_pressure(const double m[6], Field p, double weight, double f[6], abPatchSlope* G) {
   f[2] += p.c * m[AB_M_1] + p.x * m[AB_M_X] + p.y * m[AB_M_Y];
   f[3] += p.c * m[AB_M_Y] + p.x * m[AB_M_XY] + p.y * m[AB_M_YY];
   f[4] -= p.c * m[AB_M_X] + p.x * m[AB_M_XX] + p.y * m[AB_M_XY];
   if (!G) return;
-  double w = weight;
-  G[6] += w * m[AB_M_1], G[7] += w * m[AB_M_Y], G[8] += w * m[AB_M_YY];
-  G[9] -= w * m[AB_M_X], G[10] -= w * m[AB_M_XY], G[11] += w * m[AB_M_XX];
+  double w = weight, *n = G->n;
+  n[0] += w * m[AB_M_1], n[1] += w * m[AB_M_Y], n[2] += w * m[AB_M_YY];
+  n[3] -= w * m[AB_M_X], n[4] -= w * m[AB_M_XY], n[5] += w * m[AB_M_XX];
 }
 
 // Returns whether all of the part presses.
 static bool press_part(const abPatchLaw* law, abPatchPart* part, const double V[6], double f[6],
-                       double* G) {
+                       abPatchSlope* G) {
   Field p = pressure_field(law, part->target, V);
   double least = INFINITY, most = -INFINITY;
   const abPatchArea* area = &part->area;
@@ -221,19 +222,19 @@ static bool press_part(const abPatchLaw* law, abPatchPart* part, const double V[
   return false;
 }
 
-static void press_points(abPatchLaw* law, const double V[6], double f[6], double* G) {
+static void press_points(abPatchLaw* law, const double V[6], double f[6], abPatchSlope* G) {
   abPatchPoints points = all_points(law);
   double field[2][3], s[3], m[6];
   ab_patch_pressure_fields(law, V, field);
   ab_points_pressure(&points, (const double(*)[3])field, s, G ? m : NULL);
   f[2] = s[0], f[3] = s[2], f[4] = -s[1];
   if (!G) return;
-  double w = law->weight;
-  G[6] = w * m[0], G[7] = w * m[2], G[8] = w * m[5];
-  G[9] = -w * m[1], G[10] = -w * m[4], G[11] = w * m[3];
+  double w = law->weight, *n = G->n;
+  n[0] = w * m[0], n[1] = w * m[2], n[2] = w * m[5];
+  n[3] = -w * m[1], n[4] = -w * m[4], n[5] = w * m[3];
 }
 
-static bool normal_part(abPatchLaw* law, const double V[6], double f[6], double* G) {
+static bool normal_part(abPatchLaw* law, const double V[6], double f[6], abPatchSlope* G) {
   if (law->npart == 0) {
     press_points(law, V, f, G);
     return false;
@@ -247,14 +248,16 @@ static bool sticks_at_corners(const abPatchLaw* law, const double s[3]) {
   return most_at_corners(law, s) <= law->slip_speed * law->slip_speed;
 }
 
-static void friction_stick(const abPatchLaw* law, const double s[3], double f[6], double* G) {
+static void friction_stick(const abPatchLaw* law, const double s[3], double f[6],
+                           abPatchSlope* slope) {
   double k = law->gain / law->slip_speed;
   const double* m = law->stick;
   double turn = m[3] + law->spread * law->spread * m[0];
   f[0] = -k * (s[0] * m[0] - s[2] * m[2]);
   f[1] = -k * (s[1] * m[0] + s[2] * m[1]);
   f[5] = -k * (s[2] * turn + s[1] * m[1] - s[0] * m[2]);
-  if (!G) return;
+  if (!slope) return;
+  double* G = slope->t;
   G[0] = k * m[0], G[1] = 0, G[2] = k * m[0];
   G[3] = -k * m[2], G[4] = k * m[1], G[5] = k * turn;
 }
@@ -265,26 +268,33 @@ static void friction_stick(const abPatchLaw* law, const double s[3], double f[6]
 //   force   -gain sign(s_2) n x (beyond1 + within1 / b)
 //   torque  -gain sign(s_2) (beyond0 + within2 / b)
 //
-// and the derivative likewise: across the slip all points resist, along it only those that stick,
-// and the share 1 - trust of the others.
+// and the derivative likewise: across the slip all points resist, along it only those that stick;
+// the others are the slack. Both are symmetric and taken at the pole, p in the order of
+// abPatchSlope; `about` moves them to the centre.
+static void about(double x, double y, const double p[6], double G[6]) {
+  G[0] = p[0], G[1] = p[1], G[2] = p[2];
+  G[3] = p[3] - y * p[0] + x * p[1], G[4] = p[4] - y * p[1] + x * p[2];
+  G[5] = p[5] + y * y * p[0] - 2 * x * y * p[1] + x * x * p[2] + 2 * (x * p[4] - y * p[3]);
+}
+
 static void friction_about(const abPole* pole, const abPoleSums* m, const abPatchSlip* slip,
-                           double f[3], double* G) {
+                           double f[3], abPatchSlope* slope) {
   double x = pole->at.x, y = pole->at.y, b = pole->radius, turn = slip->s[2];
   double k = turn > 0 ? slip->gain : -slip->gain;
   double fx = k * (m->beyond1[1] + m->within1[1] / b);
   double fy = -k * (m->beyond1[0] + m->within1[0] / b);
   f[0] = fx, f[1] = fy, f[2] = x * fy - y * fx - k * (m->beyond0 + m->within2 / b);
-  if (!G) return;
-  double unit = k / turn, rest = 1 - slip->trust;
+  if (!slope) return;
+  double unit = k / turn;
   const double* r = m->beyond2;
-  double xx = unit * (r[0] + rest * r[2] + m->within0 / b), xy = unit * (1 - rest) * r[1],
-         yy = unit * (r[2] + rest * r[0] + m->within0 / b);
-  double hx = -unit * (rest * m->beyond1[1] + m->within1[1] / b),
-         hy = unit * (rest * m->beyond1[0] + m->within1[0] / b);
-  G[0] = xx, G[1] = xy, G[2] = yy;
-  G[3] = hx - y * xx + x * xy, G[4] = hy - y * xy + x * yy;
-  G[5] = unit * (rest * m->beyond0 + m->within2 / b) + y * y * xx - 2 * x * y * xy + x * x * yy +
-         2 * (x * hy - y * hx);
+  about(x, y,
+        (double[6]){unit * (r[0] + m->within0 / b), unit * r[1], unit * (r[2] + m->within0 / b),
+                    -unit * m->within1[1] / b, unit * m->within1[0] / b, unit * m->within2 / b},
+        slope->t);
+  about(x, y,
+        (double[6]){unit * r[2], -unit * r[1], unit * r[0], -unit * m->beyond1[1],
+                    unit * m->beyond1[0], unit * m->beyond0},
+        slope->slack);
 }
 
 // From this squared distance of the pole on, in radii of the patch, the finer rule is exact to
@@ -293,7 +303,7 @@ static void friction_about(const abPole* pole, const abPoleSums* m, const abPatc
 
 // False if that is not for this profile or pole.
 static bool friction_turning(const abPatchLaw* law, const abPatchSlip* slip, double f[3],
-                             double* G) {
+                             abPatchSlope* G) {
   const double *s = slip->s, *m = law->moments.m;
   double turning = s[2] * s[2] * (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];
   int only = only_field(law);
@@ -308,23 +318,23 @@ static bool friction_turning(const abPatchLaw* law, const abPatchSlip* slip, dou
   return true;
 }
 
-static void friction_slip(abPatchLaw* law, const double s[3], double f[6], double* G) {
+static void friction_slip(abPatchLaw* law, const double s[3], double f[6], abPatchSlope* G) {
   abPatchSlip slip = {.s = {s[0], s[1], s[2]},
                       .gain = law->use_fine ? law->gain * law->fine_scale : law->gain,
                       .slow = law->slip_speed,
-                      .trust = law->trust,
                       .spread = law->spread};
   double t[3];
   if (!(law->use_fine && law->about_pole && friction_turning(law, &slip, t, G))) {
     abPatchPoints points = friction_points_of(law);
-    ab_points_friction(&points, (const double(*)[3])law->profile, &slip, t, G);
+    ab_points_friction(&points, (const double(*)[3])law->profile, &slip, t, G ? G->t : NULL,
+                       G ? G->slack : NULL);
   }
   f[0] = t[0], f[1] = t[1], f[5] = t[2];
 }
 
-bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double f[6], double G[12]) {
+bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double f[6], abPatchSlope* G) {
   for (int k = 0; k < 6; k++) f[k] = 0;
-  for (int k = 0; k < 12 && G; k++) G[k] = 0;
+  if (G) memset(G, 0, sizeof *G);
   bool whole = normal_part(law, V, f, G);
   if (!(law->slip_speed > 0)) return whole;
   double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
@@ -397,22 +407,23 @@ double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed)
   return slipping / law->stick[0];
 }
 
-void ab_patch_apply_G(const double G[12], const double x[6], double y[6]) {
-  y[0] = G[0] * x[0] + G[1] * x[1] + G[3] * x[5];
-  y[1] = G[1] * x[0] + G[2] * x[1] + G[4] * x[5];
-  y[5] = G[3] * x[0] + G[4] * x[1] + G[5] * x[5];
-  y[2] = G[6] * x[2] + G[7] * x[3] + G[9] * x[4];
-  y[3] = G[7] * x[2] + G[8] * x[3] + G[10] * x[4];
-  y[4] = G[9] * x[2] + G[10] * x[3] + G[11] * x[4];
+void ab_patch_apply_G(const abPatchSlope* G, const double x[6], double y[6]) {
+  const double *t = G->t, *n = G->n;
+  y[0] = t[0] * x[0] + t[1] * x[1] + t[3] * x[5];
+  y[1] = t[1] * x[0] + t[2] * x[1] + t[4] * x[5];
+  y[5] = t[3] * x[0] + t[4] * x[1] + t[5] * x[5];
+  y[2] = n[0] * x[2] + n[1] * x[3] + n[3] * x[4];
+  y[3] = n[1] * x[2] + n[2] * x[3] + n[4] * x[4];
+  y[4] = n[3] * x[2] + n[4] * x[3] + n[5] * x[4];
 }
 
-void ab_patch_expand_G(const double G[12], double full[36]) {
+void ab_patch_expand_G(const abPatchSlope* G, double full[36]) {
   for (int k = 0; k < 36; k++) full[k] = 0;
   static const int tangential[3] = {0, 1, 5}, normal[3] = {2, 3, 4};
   static const int packed[3][3] = {{0, 1, 3}, {1, 2, 4}, {3, 4, 5}};
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) {
-      full[tangential[i] * 6 + tangential[j]] = G[packed[i][j]];
-      full[normal[i] * 6 + normal[j]] = G[6 + packed[i][j]];
+      full[tangential[i] * 6 + tangential[j]] = G->t[packed[i][j]];
+      full[normal[i] * 6 + normal[j]] = G->n[packed[i][j]];
     }
 }

@@ -38,11 +38,6 @@ static void move_bristle(const abPatchSystem* system, abPatchContact* c) {
     for (int k = 0; k < 3; k++) law->bristle[k] *= limit / speed;
 }
 
-static abTwist mean_twist(const abPatchContact* c, const abTwist end[2]) {
-  abTwist a = twist_move(end[0], c->side[0].r), b = twist_move(end[1], c->side[1].r);
-  return twist_scale(0.5, twist_add(a, b));
-}
-
 // Most of the old profile stays. Taken over at once, friction moves the pressure and the pressure
 // the friction, to and fro from step to step: a patch high up on a pile answers with several times
 // the change. With this share of the new one it comes to rest as long as that factor is below
@@ -57,34 +52,44 @@ static void keep_profile(const abPatchLaw* law, const double V[6], bool old,
       pressure[i][k] = law->profile[i][k] + TAKEN_OVER * (pressure[i][k] - law->profile[i][k]);
 }
 
-static void keep(const abPatchSystem* system, abPatchContact* c, const abTwist end[2]) {
+// Centre and axes as the two bodies carry them.
+static void keep_place(const abPair* pair, const abPatchContact* c, abPatchMemory* m) {
+  abPose pose[2] = {pair->pose1, pair->pose2};
+  for (int k = 0; k < 2; k++) {
+    abQuat back = quat_conj(pose[k].q);
+    m->center[k] = quat_rotate(back, v3_sub(pair->patch.center, pose[k].p));
+    m->normal[k] = quat_rotate(back, c->axis[2]);
+    m->t1[k] = quat_rotate(back, c->axis[0]);
+  }
+  m->thick = pair->patch.h0;
+  m->area = pair->patch.area;
+}
+
+static void keep(const abPatchSystem* system, abPatchContact* c) {
   const abPair* pair = &system->problem->pair[c->pair];
   abPatchMemory* m = pair->memory;
   double h = system->h, k = system->param[AB_PATCH_RECOVERY] / h;
-  double* s = c->slide;
-  s[0] = c->state[0] + c->law.bristle[0];
-  s[1] = c->state[1] + c->law.bristle[1];
-  s[2] = c->state[5] + c->law.bristle[2];
+  keep_place(pair, c, m);
+  m->slide[0] = c->X[0] + c->law.bristle[0];
+  m->slide[1] = c->X[1] + c->law.bristle[1];
+  m->slide[2] = c->X[5] + c->law.bristle[2];
   move_bristle(system, c);
-  abTwist mean = mean_twist(c, end);
-  abQuat turn = quat_from_rotvec(v3_scale(h, mean.ang));
-  m->center = v3_axpy(h, mean.lin, pair->patch.center);
-  m->t1 = quat_rotate(turn, c->axis[0]);
-  m->normal = quat_rotate(turn, c->axis[2]);
   for (int i = 0; i < 3; i++) m->bristle[i] = c->law.bristle[i] / k;
-  memcpy(m->slide, s, sizeof m->slide);
+  for (int i = 0; i < 6; i++) m->V[i] = c->V[i] - c->drift[i];
+  m->went[0] = h * c->V[0], m->went[1] = h * c->V[1], m->went[2] = h * c->V[5];
   memcpy(m->impulse, c->impulse, sizeof m->impulse);
-  keep_profile(&c->law, c->V, m->h > 0, m->pressure);
+  if (c->moves)
+    memcpy(m->pressure, c->law.profile, sizeof m->pressure);
+  else
+    keep_profile(&c->law, c->V, m->h > 0, m->pressure);
   double now[2][3];
-  ab_patch_pressure_fields(&c->law, c->state, now);
+  ab_patch_pressure_fields(&c->law, c->X, now);
   memcpy(m->field, now[0], sizeof m->field);
   m->h = h;
-  m->load = c->law.mu > 0 ? c->law.load : c->impulse[2];
+  m->thin = c->thin;
+  m->load = c->law.mu > 0 ? c->law.load : fmax(0, c->impulse[2]);
   m->slipping = c->slipping;
   m->fine = c->law.use_fine;
-  m->newton_wait = c->newton_wait;
-  m->age = c->age < AB_PATCH_NEW ? c->age + 1 : c->age;
-  ab_patch_place_wrote(system->problem, c->place, m);
 }
 
 static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSolution* s) {
@@ -94,12 +99,16 @@ static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSol
   s->point = patch->center;
   s->impulse = to_world(c, c->impulse);
   s->normal_part = to_world(c, normal);
-  s->kind = patch->kind;
+  s->kind = N > 0 || patch->depth > 0 ? patch->kind : AB_PATCH_NONE;
   s->area = patch->area;
   s->depth = patch->depth;
   s->normal = patch->normal;
   s->mode = !(N > 0) ? AB_SEPARATING : c->slipping ? AB_SLIP : AB_STICK;
   double x = N > 0 ? -c->impulse[4] / N : 0, y = N > 0 ? c->impulse[3] / N : 0;
+  // as far as a load that lasts would push the bodies in a step
+  double mass = c->push * c->law.moments.m[AB_M_1],
+         load = fmin(N, fmax(c->load_before, mass * c->unit));
+  s->watch = fmin(system->h * fmax(0, load) / mass, 0.5 * c->thin);
   s->slip[0] = c->V[0] - c->V[5] * y;
   s->slip[1] = c->V[1] + c->V[5] * x;
   s->slip[2] = c->V[5];
@@ -111,22 +120,10 @@ static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSol
 
 void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution) {
   const abPatchSystem* system = island->system;
-  if (island->loads_follow) ab_patch_follow_load(c);
-  if (island->state_is_now) memcpy(c->state, c->V, sizeof c->state);
-  abTwist end[2];
-  for (int k = 0; k < 2; k++) {
-    if (c->side[k].block >= 0)
-      ab_patch_twist(island, &c->side[k], island->v, &end[k]);
-    else
-      end[k] = twist_zero();
-  }
-  // back to sticking when less than half of the load still moves
-  if (c->slipping &&
-      ab_patch_slipping_share(&c->law, c->V, AB_PATCH_SLIDING * c->law.slip_speed) <= 0.5)
-    c->slipping = false;
-  c->newton_wait = island->newton_wait;
-  if (c->woken)  // nobody has made room for an answer
-    *solution = (abPairSolution){.pressure = system->pressure[c->pair]};
+  // Who slides and who sticks in the next step is decided here, by the motion found, never within
+  // a step: Newton's iterates would decide it.
+  double fast = AB_PATCH_SLIDING * c->law.slip_speed;
+  c->slipping = c->impulse[2] > 0 && ab_patch_slipping_share(&c->law, c->V, fast) > 0.5;
   tell(system, c, solution);
-  keep(system, c, end);
+  keep(system, c);
 }

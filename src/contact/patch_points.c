@@ -85,33 +85,38 @@ AB_WIDE static void friction_force(const abPatchPoints* points, const double fie
 }
 
 // Of a point that slips, with r = spread and the velocity q = (a, b, r s2) = B (s0, s1, s2), the
-// derivative is B^T (slope)(1 - trust q q^T / |q|^2) B, where the columns of B are (1, 0, 0),
-// (0, 1, 0), (-y, x, r), and B^T q = (a, b, t) with t = x b - y a + r^2 s2.
+// derivative is B^T (slope)(1 - q q^T / |q|^2) B, where the columns of B are (1, 0, 0), (0, 1, 0),
+// (-y, x, r), and B^T q = (a, b, t) with t = x b - y a + r^2 s2; the slack is what is subtracted.
 AB_WIDE void ab_points_friction(const abPatchPoints* points, const double field[2][3],
-                                const abPatchSlip* slip, double f[3], double G[6]) {
+                                const abPatchSlip* slip, double f[3], double G[6],
+                                double slack[6]) {
   if (!G) {
     friction_force(points, field, slip, f);
     return;
   }
   const double* restrict px = points->x, * restrict py = points->y, * restrict pw = points->w;
   double s0 = slip->s[0], s1 = slip->s[1], s2 = slip->s[2];
-  double gain = slip->gain, slow2 = slip->slow * slip->slow, trust = slip->trust;
+  double gain = slip->gain, slow2 = slip->slow * slip->slow;
   double r2 = slip->spread * slip->spread, turn = r2 * s2, turn2 = turn * s2;
   double f0[L] = {0}, f1[L] = {0}, f2[L] = {0};
-  double g0[L] = {0}, g1[L] = {0}, g2[L] = {0}, g3[L] = {0}, g4[L] = {0}, g5[L] = {0};
+  double g0[L] = {0}, g3[L] = {0}, g4[L] = {0}, g5[L] = {0};
+  double l0[L] = {0}, l1[L] = {0}, l2[L] = {0}, l3[L] = {0}, l4[L] = {0}, l5[L] = {0};
   for (int i = 0; i < points->n; i += L)
     for (int l = 0; l < L; l++) {
       double x = px[i + l], y = py[i + l], p = pw[i + l] * field_at(field, x, y);
       double a = s0 - s2 * y, b = s1 + s2 * x, square = a * a + b * b + turn2;
       double most = max2(square, slow2), slope = gain * p / sqrt(most);
-      double less = square > slow2 ? trust * slope / most : 0;
+      double less = square > slow2 ? slope / most : 0;
       double t = x * b - y * a + turn, la = less * a, lb = less * b;
       f0[l] -= slope * a, f1[l] -= slope * b, f2[l] -= slope * t;
-      g0[l] += slope - la * a, g1[l] -= la * b, g2[l] += slope - lb * b;
-      g3[l] -= slope * y + la * t, g4[l] += slope * x - lb * t;
-      g5[l] += slope * (x * x + y * y + r2) - less * t * t;
+      g0[l] += slope, g3[l] -= slope * y, g4[l] += slope * x;
+      g5[l] += slope * (x * x + y * y + r2);
+      l0[l] += la * a, l1[l] += la * b, l2[l] += lb * b;
+      l3[l] += la * t, l4[l] += lb * t, l5[l] += less * t * t;
     }
   f[0] = total(f0), f[1] = total(f1), f[2] = total(f2);
-  G[0] = total(g0), G[1] = total(g1), G[2] = total(g2);
-  G[3] = total(g3), G[4] = total(g4), G[5] = total(g5);
+  slack[0] = total(l0), slack[1] = total(l1), slack[2] = total(l2);
+  slack[3] = total(l3), slack[4] = total(l4), slack[5] = total(l5);
+  G[0] = total(g0) - slack[0], G[1] = -slack[1], G[2] = total(g0) - slack[2];
+  G[3] = total(g3) - slack[3], G[4] = total(g4) - slack[4], G[5] = total(g5) - slack[5];
 }

@@ -17,12 +17,12 @@ void ab_points_profile(const abPatchPoints* points, const double field[2][3], do
 
 // Friction -gain p s / max(|s|, slow) with s = (s0 - s2 y, s1 + s2 x, s2 spread), the last of them
 // a torque of lever `spread`: the force f, its moment, and minus the derivative with respect to
-// (s0, s1, s2), packed as 00 01 11 02 12 22; along the slip only the share `trust` of the
-// derivative's reduction is taken.
+// (s0, s1, s2), packed as 00 01 11 02 12 22; slack: by how much the derivative is reduced along the
+// slip.
 typedef struct abPatchSlip {
-  double s[3], gain, slow, trust, spread;
+  double s[3], gain, slow, spread;
 } abPatchSlip;
 void ab_points_friction(const abPatchPoints* points, const double field[2][3],
-                        const abPatchSlip* slip, double f[3], double G[6]);
+                        const abPatchSlip* slip, double f[3], double G[6], double slack[6]);
 
 #endif

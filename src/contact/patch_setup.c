@@ -13,6 +13,14 @@ static inline double larger(double a, double b) { return a > b ? a : b; }
 // --- one contact
 // ---------------------------------------------------------------------------------------
 
+// A rebound slower than this many times what the free motion changes in a step is rest.
+#define REBOUND 0.5
+
+// Joints may hold two bodies so that nothing moves them against each other along some direction. A
+// contact is at most as stiff there as if its bodies were so much heavier: else rounding would make
+// forces without bound, which do nothing.
+#define HELD 1e-2
+
 // Extent of a convex shape along a direction of the world.
 static double extent_along(const abShape* shape, abPose pose, abVec3 direction) {
   if (!shape || shape->type == AB_PLANE) return INFINITY;
@@ -53,24 +61,31 @@ static void relative_at(const abContactProblem* problem, const abPatchContact* c
   }
 }
 
-// Rebound: a target of e times the approach velocity, lowered so that kinetic energy plus the work
-// against the free acceleration a during the step does not exceed e^2 times that of the approach:
-// v^2 / 2 - a h v <= e^2 u^2 / 2.
-static bool add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
-                            double slop) {
-  double e = pair->surface.restitution;
+// Rebound. A body approaches with u over the gap d while the free motion accelerates it towards the
+// other by a; it strikes with u^2 + 2 a d, and should leave with e^2 of that. At the end of the
+// step it is at d + h v' with the velocity v', so that
+//
+//   v'^2 / 2 + a (d + h v') = e^2 (u^2 + 2 a d) / 2
+//   v' = -a h + sqrt((a h)^2 + e^2 u^2 - 2 (1 - e^2) a d),
+//
+// and energy is right whatever the step's length. Bounces that end within the step are rest.
+static bool add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
+  double e = pair->surface.restitution, h = system->h;
   if (!(e > 0)) return false;
   abPatchLaw* law = &c->law;
   double before[6], after[6], A = law->moments.m[AB_M_1];
   relative_at(system->problem, c, false, before);
   relative_at(system->problem, c, true, after);
   double cx = law->moments.m[AB_M_X] / A, cy = law->moments.m[AB_M_Y] / A;
-  double approach = -(before[2] + before[3] * cy - before[4] * cx);
-  double gain = after[2] - before[2];  // a h
-  // Slower than what the free motion gains in two steps, or what crosses the slop in one, is rest.
-  if (!(approach > 2 * fabs(gain) && approach > 0.1 * slop / system->h)) return false;
-  double lowered = gain < 0 ? gain + sqrt(gain * gain + e * e * approach * approach) : e * approach;
-  double ratio = lowered / approach;
+  double u = -(before[2] + before[3] * cy - before[4] * cx);
+  double a = (before[2] - after[2]) / h;
+  double gap = -(pair->patch.h0 + pair->patch.hx * cx + pair->patch.hy * cy);
+  if (!(u > 0) || gap > h * (u + fmax(0, a * h))) return false;
+  gap = fmax(gap, 0);
+  double left = a > 0 ? a * a * h * h + e * e * u * u - 2 * (1 - e * e) * a * gap : e * e * u * u;
+  double v = sqrt(fmax(0, left)) - fmax(0, a * h);
+  if (!(v > REBOUND * fabs(a) * h)) return false;
+  double ratio = v / u;
   double target[3] = {-ratio * before[2], ratio * before[4], -ratio * before[3]};
   double old = fmin(law->target[0][0] + law->target[0][1] * cx + law->target[0][2] * cy,
                     law->target[1][0] + law->target[1][1] * cx + law->target[1][2] * cy);
@@ -79,38 +94,31 @@ static bool add_restitution(const abPatchSystem* system, const abPair* pair, abP
   return true;
 }
 
-// Depth beyond the slop is an accident (a fast impact, a bad start): it is taken back no faster
-// than a step of free fall, or a four hundredth of the thinner body per step, so that recovery
-// neither throws a body off nor adds more energy in a step than lifting it by that much.
-static void limit_recovery(abPatchLaw* law, double most) {
-  double speed = 0, *t = law->target[0];
+// The speed at which depth is taken back is limited: to a small part of what the free motion or the
+// load carried change in a step, so that nobody is thrown off and lifting adds next to no energy,
+// and for depth that nothing explains (a bad start) to what resolves it in AB_PATCH_RECOVERY_TIME.
+static void limit_recovery(abPatchLaw* law, double depth, double speed) {
+  double fastest = 0, *t = law->target[0];
+  double most = fmax(speed, depth / AB_PATCH_RECOVERY_TIME);
   for (int i = 0; i < law->ncorner; i++)
-    speed = larger(speed, t[0] + t[1] * law->x[i] + t[2] * law->y[i]);
-  if (speed > most)
-    for (int k = 0; k < 3; k++) t[k] *= most / speed;
+    fastest = larger(fastest, t[0] + t[1] * law->x[i] + t[2] * law->y[i]);
+  if (fastest > most)
+    for (int k = 0; k < 3; k++) t[k] *= most / fastest;
 }
 
 static void set_targets(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
-                        double thickness) {
+                        double speed) {
   const abPatch* p = &pair->patch;
   abPatchLaw* law = &c->law;
-  double h = system->h;
-  // The slop is what free fall covers in two steps, so that a resting patch stays whole; but at
-  // most a hundredth of the thinner body, and not so thin that coordinates' rounding shows.
-  double fall = system->gravity * h * h, slop = system->param[AB_PATCH_SLOP] * fall;
-  if (isfinite(thickness)) {
-    slop = fmin(fmax(slop, 1e-5 * thickness), 1e-2 * thickness);
-    fall = fmin(fmax(fall, 2.5e-6 * thickness), 2.5e-3 * thickness);
-  }
-  double rate[2] = {system->param[AB_PATCH_RECOVERY] / h, 1 / h};
+  double rate[2] = {system->param[AB_PATCH_RECOVERY] / system->h, 1 / system->h};
   for (int i = 0; i < 2; i++) {
-    law->target[i][0] = rate[i] * (p->h0 - slop);
+    law->target[i][0] = rate[i] * p->h0;
     law->target[i][1] = rate[i] * p->hx;
     law->target[i][2] = rate[i] * p->hy;
   }
-  limit_recovery(law, fall / h);
+  limit_recovery(law, p->depth, speed);
   memcpy(c->plain, law->target, sizeof c->plain);
-  c->rebounds = add_restitution(system, pair, c, slop);
+  c->rebounds = add_restitution(system, pair, c);
 }
 
 void ab_patch_lower_rebound(abPatchIsland* island) {
@@ -147,18 +155,81 @@ double ab_patch_work(const abPatchIsland* island) {
   return size > 0 ? sum / size : 0;
 }
 
-// Some work is fair: what lies deeper than it should is lifted a little in every step.
-bool ab_patch_gains(abPatchIsland* island) {
-  for (int i = 0; i < island->ncontact; i++)
-    ab_patch_relative(island, island->contact[i], island->v, island->contact[i]->V);
-  return ab_patch_work(island) > 1e-3;
+// --- what is remembered
+
+// Where the last step's patch is now, as each of its two bodies carries it, and what lies between
+// the two: the displacement of the step.
+typedef struct Place {
+  abVec3 point[2];  // its centre as body 1 and body 2 carry it
+  abVec3 center;    // where its pressure is taken to be now
+  abVec3 axis[3];
+  double way[3];  // of body 1 against body 2, in the axes
+  double turn;    // likewise about the normal
+} Place;
+
+// Pressure goes with the patch as long as that keeps its shape: with the body whose face it is, or
+// with the line along which something rolls. Else it stays with the body that moves less against
+// the patch.
+static abVec3 carried_center(const abPair* pair, const abVec3 p[2]) {
+  const abPatchMemory* m = pair->memory;
+  abVec3 now = pair->patch.center;
+  if (fabs(pair->patch.area - m->area) <= 0.02 * m->area) return now;
+  return v3_norm2(v3_sub(now, p[0])) < v3_norm2(v3_sub(now, p[1])) ? p[0] : p[1];
+}
+
+static Place find_place(const abPair* pair) {
+  const abPatchMemory* m = pair->memory;
+  abPose pose[2] = {pair->pose1, pair->pose2};
+  abVec3 p[2], n[2], t[2];
+  for (int k = 0; k < 2; k++) {
+    p[k] = pose_apply(pose[k], m->center[k]);
+    n[k] = quat_rotate(pose[k].q, m->normal[k]);
+    t[k] = quat_rotate(pose[k].q, m->t1[k]);
+  }
+  Place place = {.point = {p[0], p[1]}, .center = carried_center(pair, p)};
+  abVec3 normal = v3_unit(v3_add(n[0], n[1])), mean = v3_add(t[0], t[1]);
+  place.axis[0] = v3_unit(v3_axpy(-v3_dot(mean, normal), normal, mean));
+  place.axis[1] = v3_cross(normal, place.axis[0]);
+  place.axis[2] = normal;
+  abVec3 d = v3_sub(p[0], p[1]);
+  for (int k = 0; k < 3; k++) place.way[k] = v3_dot(place.axis[k], d);
+  place.turn = v3_dot(normal, v3_cross(t[1], t[0]));
+  return place;
+}
+
+// The contact has been torn from where it was, by somebody who set coordinates.
+static bool displaced(const abPatchMemory* m, const Place* place, double thin) {
+  double way = 0;
+  for (int k = 0; k < 3; k++) way = fmax(way, fabs(place->way[k] - m->h * m->V[k]));
+  double turn = fabs(place->turn - m->h * m->V[5]);
+  return !(way <= 0.1 * fmin(thin, 1e30) && turn <= 0.2);
+}
+
+// What the motion of a step adds to its velocities at the start, per h: of second order, and the
+// same from step to step for whatever is carried round a corner. Along the normal material points
+// tell nothing of what rolls, whose points come and go: there the change of the thickness tells the
+// same, or nothing is added.
+static void find_drift(const abPair* pair, const Place* place, abPatchContact* c) {
+  const abPatchMemory* m = pair->memory;
+  const abPatch* patch = &pair->patch;
+  abVec3 at = v3_sub(v3_scale(0.5, v3_add(place->point[0], place->point[1])), patch->center);
+  double x = v3_dot(patch->t1, at), y = v3_dot(patch->t2, at);
+  double thick = patch->h0 + patch->hx * x + patch->hy * y;
+  double by_points = place->way[2] / m->h - m->V[2];
+  double by_thickness = (m->thick - thick) / m->h - m->V[2];
+  double least = fabs(by_points) < fabs(by_thickness) ? by_points : by_thickness;
+  double d[3] = {place->way[0] / m->h - m->V[0], place->way[1] / m->h - m->V[1],
+                 by_points * by_thickness > 0 ? least : 0};
+  abVec3 drift = v3_zero();
+  for (int k = 0; k < 3; k++) drift = v3_axpy(d[k], place->axis[k], drift);
+  for (int k = 0; k < 3; k++) c->drift[k] = v3_dot(c->axis[k], drift);
+  c->drift[5] = place->turn / m->h - m->V[5];
 }
 
 // An affine field in the coordinates remembered, in those of now.
-static void carry_field(const abPatchMemory* m, const abPatchContact* c, abVec3 shift, double ratio,
+static void carry_field(const Place* place, const abPatchContact* c, abVec3 shift, double ratio,
                         const double from[3], double to[3]) {
-  abVec3 t2 = v3_cross(m->normal, m->t1);
-  abVec3 slope = v3_add(v3_scale(from[1], m->t1), v3_scale(from[2], t2));
+  abVec3 slope = v3_add(v3_scale(from[1], place->axis[0]), v3_scale(from[2], place->axis[1]));
   to[0] = ratio * (from[0] + v3_dot(slope, shift));
   to[1] = ratio * v3_dot(slope, c->axis[0]);
   to[2] = ratio * v3_dot(slope, c->axis[1]);
@@ -168,67 +239,102 @@ static abVec3 in_plane(const abVec3 axis[3], const double x[2]) {
   return v3_add(v3_scale(x[0], axis[0]), v3_scale(x[1], axis[1]));
 }
 
+// Sticking is a position: the bristle has been told of the displacement that the last step was to
+// bring, and learns here what it was.
+static void recall_bristle(const abPatchSystem* system, const abPair* pair, const Place* place,
+                           abPatchContact* c) {
+  const abPatchMemory* m = pair->memory;
+  double k = system->param[AB_PATCH_RECOVERY] / system->h;
+  const double b[3] = {m->bristle[0] + place->way[0] - m->went[0],
+                       m->bristle[1] + place->way[1] - m->went[1],
+                       m->bristle[2] + place->turn - m->went[2]};
+  abVec3 shift = v3_sub(pair->patch.center, place->center);
+  abVec3 turned = v3_scale(b[2], place->axis[2]);
+  abVec3 bristle = v3_add(in_plane(place->axis, b), v3_cross(turned, shift));
+  c->law.bristle[0] = k * v3_dot(bristle, c->axis[0]);
+  c->law.bristle[1] = k * v3_dot(bristle, c->axis[1]);
+  c->law.bristle[2] = k * b[2];
+}
+
 // field: the pressure of the last step, of the first target.
-static void recall(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
-                   double field[3]) {
+static void recall(const abPatchSystem* system, const abPair* pair, const Place* place,
+                   abPatchContact* c, double field[3]) {
   const abPatchMemory* m = pair->memory;
   abPatchLaw* law = &c->law;
-  double k = system->param[AB_PATCH_RECOVERY] / system->h;
-  abVec3 shift = v3_sub(pair->patch.center, m->center);
-  abVec3 axis[3] = {m->t1, v3_cross(m->normal, m->t1), m->normal};
-  abVec3 turned = v3_scale(m->bristle[2], m->normal);
-  abVec3 bristle = v3_add(in_plane(axis, m->bristle), v3_cross(turned, shift));
-  law->bristle[0] = k * v3_dot(bristle, c->axis[0]);
-  law->bristle[1] = k * v3_dot(bristle, c->axis[1]);
-  law->bristle[2] = k * m->bristle[2];
+  recall_bristle(system, pair, place, c);
+  find_drift(pair, place, c);
+  abVec3 shift = v3_sub(pair->patch.center, place->center);
   double ratio = system->h / m->h;
   abWrench w = wrench_zero();
   for (int i = 0; i < 3; i++) {
-    w.force = v3_axpy(ratio * m->impulse[i], axis[i], w.force);
-    w.torque = v3_axpy(ratio * m->impulse[3 + i], axis[i], w.torque);
+    w.force = v3_axpy(ratio * m->impulse[i], place->axis[i], w.force);
+    w.torque = v3_axpy(ratio * m->impulse[3 + i], place->axis[i], w.torque);
   }
   w = wrench_move(w, shift);
-  for (int i = 0; i < 2; i++) carry_field(m, c, shift, ratio, m->pressure[i], law->profile[i]);
-  carry_field(m, c, shift, ratio, m->field, field);
+  for (int i = 0; i < 2; i++) carry_field(place, c, shift, ratio, m->pressure[i], law->profile[i]);
+  carry_field(place, c, shift, ratio, m->field, field);
   for (int i = 0; i < 3; i++) {
     c->impulse[i] = v3_dot(c->axis[i], w.force);
     c->impulse[3 + i] = v3_dot(c->axis[i], w.torque);
   }
-  abVec3 slide = in_plane(axis, m->slide);
-  c->state[0] = v3_dot(slide, c->axis[0]) - law->bristle[0];
-  c->state[1] = v3_dot(slide, c->axis[1]) - law->bristle[1];
-  c->state[5] = m->slide[2] - law->bristle[2];
+  abVec3 slide = in_plane(place->axis, m->slide);
+  c->X[0] = v3_dot(slide, c->axis[0]) - law->bristle[0];
+  c->X[1] = v3_dot(slide, c->axis[1]) - law->bristle[1];
+  c->X[5] = m->slide[2] - law->bristle[2];
   c->slipping = m->slipping;
   law->was_fine = m->fine;
-  c->newton_wait = m->newton_wait;
-  c->age = m->age;
 }
 
 // The normal velocity at which the law gives the pressure field of the last step.
 static void recall_state(abPatchContact* c, const double field[3]) {
   const abPatchLaw* law = &c->law;
   double per = 1 / law->weight;
-  c->state[2] = law->target[0][0] - per * field[0];
-  c->state[3] = law->target[0][2] - per * field[2];
-  c->state[4] = per * field[1] - law->target[0][1];
+  c->X[2] = law->target[0][0] - per * field[0];
+  c->X[3] = law->target[0][2] - per * field[2];
+  c->X[4] = per * field[1] - law->target[0][1];
 }
 
-// A new patch: the pressure that would stop it alone, evenly spread, bounds friction at first.
-static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double push,
-                        double field[3]) {
+// The same for a patch without a past: the accelerations a of its material points that the
+// velocities alone cause, seen from axes that turn with the two bodies by w: a1 - a2 - 2 w x (v1 -
+// v2). Along the normal only of faces, which do not roll.
+static void guess_drift(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
+  abVec3 a[2], turn = v3_zero();
+  abTwist t[2];
+  for (int k = 0; k < 2; k++) {
+    const abContactBody* b = &system->problem->body[c->side[k].body];
+    abVec3 w = b->twist.ang, r = c->side[k].r;
+    a[k] = v3_add(twist_move(b->bias, r).lin, v3_cross(w, v3_cross(w, r)));
+    t[k] = twist_move(b->twist, r);
+    turn = v3_add(turn, w);  // twice the mean
+  }
+  abVec3 turned = v3_cross(turn, v3_sub(t[0].lin, t[1].lin));
+  abVec3 drift = v3_scale(0.5 * system->h, v3_sub(v3_sub(a[0], a[1]), turned));
+  bool face = pair->patch.kind == AB_PATCH_SURFACE;
+  for (int k = 0; k < (face ? 3 : 2); k++) c->drift[k] = v3_dot(c->axis[k], drift);
+}
+
+// A new patch: the pressure that would stop it alone, evenly spread, bounds friction at first. What
+// moves across it when it begins to touch slides.
+static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double field[3]) {
   abPatchLaw* law = &c->law;
-  double V[6];
+  double V[6], p;
   relative_at(system->problem, c, true, V);
-  double target = fmin(law->target[0][0], law->target[1][0]);
-  double p = push * fmax(0, target - V[2]);
+  p = c->push * fmax(0, fmin(law->target[0][0], law->target[1][0]) - V[2]);
   memset(law->bristle, 0, sizeof law->bristle);
   for (int i = 0; i < 2; i++) law->profile[i][0] = p, law->profile[i][1] = law->profile[i][2] = 0;
   memcpy(field, law->profile[0], sizeof law->profile[0]);
   memset(c->impulse, 0, sizeof c->impulse);
-  memset(c->state, 0, sizeof c->state);
-  c->slipping = law->was_fine = false;
-  c->newton_wait = 0;
-  c->age = 0;
+  memset(c->X, 0, sizeof c->X);
+  law->was_fine = false;
+}
+
+// By the velocities at the start: a patch whose points move faster than a step of free motion could
+// have made them slides already.
+static bool slides_at_start(const abPatchSystem* system, const abPatchContact* c) {
+  double V[6];
+  relative_at(system->problem, c, false, V);
+  V[2] = V[3] = V[4] = 0;
+  return ab_patch_speed(c, V) > 1e-3 * c->unit;
 }
 
 static void set_sides(const abPatchSystem* system, int index, abPatchContact* c) {
@@ -248,12 +354,61 @@ static void set_sides(const abPatchSystem* system, int index, abPatchContact* c)
 }
 
 // Stiffness follows the load: a patch that carries a hundred times its own bodies' weight is as
-// much stiffer, so that neither depth nor tilt grow with the load.
+// much stiffer, so that neither depth nor tilt grow with the load, and none lies deeper at rest
+// than AB_PATCH_DEPTH of the thinner body.
 static void set_stiffness(const abPatchSystem* system, abPatchContact* c, double load) {
-  double weight = c->law.moments.m[AB_M_1] * c->push * system->gravity * system->h;
-  double firm = weight > 0 ? fmax(1, load / weight) : 1;
-  c->law.weight = system->param[AB_PATCH_STIFFNESS] * c->push * firm;
-  c->law.weight_t = system->param[AB_PATCH_FRICTION_STIFFNESS] * c->drag * firm;
+  const double* param = system->param;
+  double mass = c->law.moments.m[AB_M_1] * c->push, h = system->h;
+  double weight = mass * system->gravity * h, firm = 1;
+  if (weight > 0) firm = fmax(firm, load / weight);
+  double depth = load * h / (param[AB_PATCH_RECOVERY] * param[AB_PATCH_STIFFNESS] * mass);
+  firm = fmax(firm, depth / (AB_PATCH_DEPTH * c->thin));
+  c->law.weight = param[AB_PATCH_STIFFNESS] * c->push * firm;
+  c->law.weight_t = param[AB_PATCH_FRICTION_STIFFNESS] * c->drag * firm;
+}
+
+// Effective masses along the normal and across it, and how thin the bodies are.
+static void set_scales(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
+  const abContactProblem* problem = system->problem;
+  double part[3] = {0}, area = c->law.moments.m[AB_M_1];
+  double least = 0;
+  for (int k = 0; k < 2; k++) {
+    if (c->side[k].block >= 0) least += HELD * problem->response->inv_mass[c->side[k].body];
+    for (int e = 0; e < 3; e++) part[e] += mobility(problem, &c->side[k], c->axis[e]);
+  }
+  for (int e = 0; e < 3; e++) part[e] = larger(part[e], least);
+  c->push = 1 / (part[2] * area), c->drag = 2 / ((part[0] + part[1]) * area);
+  const abPatchMemory* m = pair->memory;
+  c->thin = m->h > 0 ? m->thin
+                     : fmin(extent_along(pair->shape1, pair->pose1, c->axis[2]),
+                            extent_along(pair->shape2, pair->pose2, c->axis[2]));
+}
+
+// The speed that counts as one: what a step of gravity, of the loads in the free motion or of the
+// last impulse changes. Nothing is measured by gravity alone.
+static double unit_speed(const abPatchSystem* system, const abPatchContact* c, double load) {
+  double before[6], after[6];
+  relative_at(system->problem, c, false, before);
+  relative_at(system->problem, c, true, after);
+  double change = 0;
+  for (int k = 0; k < 3; k++) change += (after[k] - before[k]) * (after[k] - before[k]);
+  double mass = c->push * c->law.moments.m[AB_M_1];
+  return fmax(fmax(system->gravity * system->h, sqrt(change)), load / mass) +
+         1e-8 * system->problem->length / system->h;
+}
+
+// How fast the corner that strikes hardest would go on in.
+static double closing_speed(const abPatchSystem* system, const abPatchContact* c) {
+  const abPatchLaw* law = &c->law;
+  const double(*t)[3] = law->target;
+  double V[6], most = 0;
+  relative_at(system->problem, c, true, V);
+  for (int i = 0; i < law->ncorner; i++) {
+    double x = law->x[i], y = law->y[i];
+    double a = t[0][0] + t[0][1] * x + t[0][2] * y, b = t[1][0] + t[1][1] * x + t[1][2] * y;
+    most = larger(most, (a < b ? a : b) - (V[2] + V[3] * y - V[4] * x));
+  }
+  return most;
 }
 
 static void set_contact(const abPatchSystem* system, int index, abPatchContact* c, double* store) {
@@ -261,90 +416,44 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   const abPair* pair = &problem->pair[index];
   const abPatch* patch = &pair->patch;
   abPatchMemory* memory = pair->memory;
-  c->kept = c->near.known = c->still = c->woken = false;
+  Place place = {0};
+  memset(c->drift, 0, sizeof c->drift);
   set_sides(system, index, c);
   c->axis[0] = patch->t1, c->axis[1] = patch->t2, c->axis[2] = patch->normal;
   ab_patch_set_area(pair, &c->law, store);
-  double part[3] = {0};
-  for (int k = 0; k < 2; k++)
-    for (int e = 0; e < 3; e++) part[e] += mobility(problem, &c->side[k], c->axis[e]);
-  double area = c->law.moments.m[AB_M_1];
-  c->push = 1 / (part[2] * area), c->drag = 2 / ((part[0] + part[1]) * area);
+  set_scales(system, pair, c);
   bool fresh = pair->fresh || !(memory->h > 0);
-  if (fresh) {
-    memset(memory, 0, sizeof *memory);
-    memory->thickness = fmin(extent_along(pair->shape1, pair->pose1, patch->normal),
-                             extent_along(pair->shape2, pair->pose2, patch->normal));
-  }
-  set_targets(system, pair, c, memory->thickness);
+  if (!fresh) place = find_place(pair), fresh = displaced(memory, &place, c->thin);
+  if (fresh) memset(memory, 0, sizeof *memory);
+  double area = c->law.moments.m[AB_M_1];
+  double load = fresh ? 0 : memory->load * system->h / memory->h;
+  c->load_before = fresh ? 0 : system->h / memory->h * fmax(0, memory->impulse[2]);
+  c->unit = unit_speed(system, c, load);
+  set_targets(system, pair, c, AB_PATCH_LIFT * c->unit);
   c->part_room = store + ab_patch_store_size(pair) - 4 * (patch->nvert + 2);
   ab_patch_part_area(&c->law, c->part_room);
   double field[3];
-  if (fresh)
-    begin_fresh(system, c, c->push, field);
-  else
-    recall(system, pair, c, field);
-  double load = fresh ? fmax(0, c->law.profile[0][0] * area) : memory->load * system->h / memory->h;
-  set_stiffness(system, c, load);
+  if (fresh) {
+    begin_fresh(system, c, field);
+    guess_drift(system, pair, c);
+    load = fmax(0, c->law.profile[0][0] * area);
+    c->slipping = slides_at_start(system, c);
+  } else {
+    recall(system, pair, &place, c, field);
+  }
+  set_stiffness(system, c, fmax(load, c->push * area * fmax(c->unit, closing_speed(system, c))));
   bool friction = pair->surface.condim != 1;
   c->mu_static = friction ? pair->surface.mu_static : 0;
   c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
   c->law.mu = c->slipping ? c->mu_kinetic : c->mu_static;
+  c->moves = c->slipping && c->law.mu > 0;
+  c->face = patch->kind == AB_PATCH_SURFACE;
   recall_state(c, field);
   ab_patch_profile_ready(&c->law);
-  ab_patch_set_load(&c->law, load);
+  ab_patch_set_load(&c->law, fmax(load, 1e-9 * c->push * area * c->unit));
   double V[6];
   relative_at(problem, c, false, V);
   ab_patch_choose_rule(&c->law, V);
-}
-
-// --- a contact that is kept
-// ---------------------------------------------------------------------------------------------
-
-static bool same_profile(const abPatchLaw* law, const double now[2][3]) {
-  const double* m = law->moments.m;
-  double r2 = (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1], most = 0, change = 0;
-  for (int k = 0; k < 2; k++) {
-    const double* p = law->profile[k];
-    double d[3] = {now[k][0] - p[0], now[k][1] - p[1], now[k][2] - p[2]};
-    most += p[0] * p[0] + r2 * (p[1] * p[1] + p[2] * p[2]);
-    change += d[0] * d[0] + r2 * (d[1] * d[1] + d[2] * d[2]);
-  }
-  return change <= AB_PATCH_SAME * AB_PATCH_SAME * most;
-}
-
-// The contact of the last step, of a pair whose patch has since only followed its bodies: axes,
-// area and its parts are the same; the line between the parts, on which both targets are zero, has
-// moved as little as the bodies. All else goes on as in set_contact.
-static void follow_contact(const abPatchSystem* system, int index, abPatchContact* c) {
-  const abPair* pair = &system->problem->pair[index];
-  const abPatchMemory* memory = pair->memory;
-  abPatchLaw* law = &c->law;
-  double load = law->mu > 0 ? law->load : memory->load;
-  double weight = law->weight, mu = law->mu;
-  c->kept = true;
-  c->still = c->woken = false;
-  set_sides(system, index, c);
-  set_targets(system, pair, c, memory->thickness);
-  set_stiffness(system, c, load);
-  law->mu = c->slipping ? c->mu_kinetic : c->mu_static;
-  c->age = memory->age;
-  c->state[0] = c->slide[0] - law->bristle[0];
-  c->state[1] = c->slide[1] - law->bristle[1];
-  c->state[5] = c->slide[2] - law->bristle[2];
-  recall_state(c, memory->field);
-  if (!same_profile(law, (const double(*)[3])memory->pressure)) {
-    memcpy(law->profile, memory->pressure, sizeof law->profile);
-    law->was_fine = law->use_fine;
-    law->use_fine = false;
-    ab_patch_profile_ready(law);
-    c->near.known = false;
-  }
-  ab_patch_set_load(law, load);
-  bool fine = law->use_fine;
-  ab_patch_choose_rule(law, c->V);
-  if (law->use_fine != fine || law->weight != weight || law->mu != mu || c->rebounds)
-    c->near.known = false;
 }
 
 // --- the system
@@ -398,77 +507,29 @@ static abStatus join_islands(abPatchSystem* system) {
   return AB_OK;
 }
 
-typedef struct Place {
-  bool kept, still;
-  double* store;
-} Place;
-
 typedef struct Setting {
   const abPatchSystem* system;
-  const Place* place;
+  double** store;
 } Setting;
 
 static void set_chunk(void* context, int chunk, int worker) {
   (void)worker;
   const Setting* s = context;
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
-  for (int i = first; i < last && i < s->system->ncontact; i++) {
-    const Place* p = &s->place[i];
-    if (p->still) continue;  // ab_patch_find_blocks
-    if (p->kept)
-      follow_contact(s->system, s->system->pair[i], s->system->contact[i]);
-    else
-      set_contact(s->system, s->system->pair[i], s->system->contact[i], p->store);
-  }
+  for (int i = first; i < last && i < s->system->ncontact; i++)
+    set_contact(s->system, s->system->pair[i], s->system->contact[i], s->store[i]);
 }
 
-// The place of a contact that is still, else 0; what is remembered of one that was is made new.
-static int still_place(const abPatchSystem* system, abPatchPlaces* places, int index) {
+// Rows come sorted by their movers.
+static abStatus sort_rows(abPatchSystem* system) {
   const abContactProblem* problem = system->problem;
-  int at = problem->still ? problem->still[index] : 0;
-  if (at == 0) return 0;
-  abPatchMemory* memory = problem->pair[index].memory;
-  if (at > 0) {
-    ab_patch_place_stay(places, at);
-    return at;
+  int n = problem->response->nmover, *start = AB_TAKE(problem->scratch, int, n + 1);
+  if (!start) return AB_ERROR_MEMORY;
+  for (int m = 0, i = 0; m <= n; m++) {
+    while (i < problem->nrow && problem->row[i].mover < m) i++;
+    start[m] = i;
   }
-  double* store;
-  at = -at;
-  abPatchContact* c = ab_patch_place(places, at, &store);
-  c->pair = index;
-  ab_patch_resume(system, c, memory);
-  ab_patch_place_resume(places, at, memory);
-  return 0;
-}
-
-// Contacts that are kept are where they are; the others get room.
-static abStatus place_contacts(abPatchSystem* system, Place* place) {
-  const abContactProblem* problem = system->problem;
-  abPatchPlaces* places = ab_patch_places(problem);
-  for (int i = 0; i < system->ncontact; i++) {
-    int at = still_place(system, places, system->pair[i]);
-    place[i].still = at > 0;
-    place[i].kept = at > 0;
-    if (at > 0) system->contact[i] = ab_patch_place(places, at, &place[i].store);
-    if (at > 0) continue;
-    const abPair* pair = &problem->pair[system->pair[i]];
-    const abPatchMemory* memory = pair->memory;
-    if (places && pair->kept && memory->h == system->h) at = ab_patch_place_find(places, memory);
-    place[i].kept = at > 0;
-    system->contact[i] = at > 0 ? ab_patch_place(places, at, &place[i].store) : NULL;
-  }
-  for (int i = 0; i < system->ncontact; i++) {
-    if (place[i].kept) continue;
-    const abPair* pair = &problem->pair[system->pair[i]];
-    int at = 0;
-    if (places && pair->patch.nvert <= AB_PATCH_CORNERS) at = ab_patch_place_take(places);
-    abPatchContact* c = at > 0 ? ab_patch_place(places, at, &place[i].store)
-                               : AB_TAKE(problem->scratch, abPatchContact, 1);
-    if (at == 0) place[i].store = AB_TAKE(problem->scratch, double, ab_patch_store_size(pair));
-    if (!c || !place[i].store) return AB_ERROR_MEMORY;
-    system->contact[i] = c;
-    c->place = at;
-  }
+  system->row_start = start;
   return AB_OK;
 }
 
@@ -477,55 +538,85 @@ abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) 
                             .h = problem->h,
                             .gravity = v3_norm(problem->gravity),
                             .param = problem->param};
-  if (find_jacobians(system) != AB_OK) return AB_ERROR_MEMORY;
-  Place* place = AB_TAKE(problem->scratch, Place, problem->npair);
+  if (find_jacobians(system) != AB_OK || sort_rows(system) != AB_OK) return AB_ERROR_MEMORY;
   system->pair = AB_TAKE(problem->scratch, int, problem->npair);
   system->contact = AB_TAKE(problem->scratch, abPatchContact*, problem->npair);
-  system->pressure =
-      ab_arena_take(problem->scratch, sizeof *system->pressure * (size_t)problem->npair);
-  if (!place || !system->pair || !system->contact || !system->pressure) return AB_ERROR_MEMORY;
+  double** store = AB_TAKE(problem->scratch, double*, problem->npair);
+  if (!store || !system->pair || !system->contact) return AB_ERROR_MEMORY;
   for (int p = 0; p < problem->npair; p++)
     if (takes_part(problem, &problem->pair[p])) system->pair[system->ncontact++] = p;
-  if (join_islands(system) != AB_OK || place_contacts(system, place) != AB_OK)
-    return AB_ERROR_MEMORY;
-  system->debts = ab_patch_debts(problem);
-  Setting setting = {system, place};
+  if (join_islands(system) != AB_OK) return AB_ERROR_MEMORY;
+  abPatchContact* contact = AB_TAKE(problem->scratch, abPatchContact, system->ncontact);
+  if (!contact) return AB_ERROR_MEMORY;
+  for (int i = 0; i < system->ncontact; i++) {
+    system->contact[i] = &contact[i];
+    store[i] =
+        AB_TAKE(problem->scratch, double, ab_patch_store_size(&problem->pair[system->pair[i]]));
+    if (!store[i]) return AB_ERROR_MEMORY;
+  }
+  Setting setting = {system, store};
   ab_pool_run(problem->pool, ab_patch_chunks(system->ncontact), set_chunk, &setting);
   return AB_OK;
-}
-
-void ab_patch_find_blocks(abPatchIsland* island) {
-  const abPatchSystem* system = island->system;
-  const abResponse* r = system->problem->response;
-  for (int i = 0; i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    if (!c->still) continue;
-    int pair = system->pair[island->index[i]];
-    if (c->pair != pair) c->pair = pair;  // mostly it is, and the memory is left as it was
-    for (int k = 0; k < 2; k++) {
-      int mover = r->mover_of_body[c->side[k].body], block = mover < 0 ? -1 : system->block[mover];
-      if (c->side[k].block != block) c->side[k].block = block;
-    }
-  }
 }
 
 // --- islands
 // --------------------------------------------------------------------------------------------
 
 static abStatus add_tree(abPatchIsland* island, int b, abArena* arena) {
-  const abResponse* r = island->system->problem->response;
+  const abPatchSystem* system = island->system;
+  const abResponse* r = system->problem->response;
   int n = island->size[b];
   double* M = AB_TAKE(arena, double, n* n);
   double* L = AB_TAKE(arena, double, n* n);
-  if (!M || !L) return AB_ERROR_MEMORY;
+  double* D = AB_TAKE(arena, double, n);
+  if (!M || !L || !D) return AB_ERROR_MEMORY;
   ab_response_inertia(r, island->mover[b], M);
   memcpy(L, M, sizeof(double) * (size_t)(n * n));
   double most = 0;
-  for (int i = 0; i < n; i++) most = fmax(most, M[i * n + i]);
+  for (int i = 0; i < n; i++) most = fmax(most, D[i] = M[i * n + i]);
+  int first = system->row_start[island->mover[b]], last = system->row_start[island->mover[b] + 1];
+  for (int i = first; i < last; i++) {
+    const abRow* row = &system->problem->row[i];
+    for (int k = 0; k < row->n && row->assumed == AB_BRANCH_INSIDE; k++)
+      D[row->dof + k] -= row->weight * row->s[k] * row->s[k];
+  }
+  // what is left of a difference of large numbers is at least the rounding of the large one
+  for (int i = 0; i < n; i++) D[i] = fmax(D[i], 1e-9 * M[i * n + i]);
   island->nregularised += dense_cholesky(n, L, DBL_EPSILON * DBL_EPSILON * most);
   island->inertia[b] = M;
   island->factor[b] = L;
+  island->diagonal[b] = D;
   return AB_OK;
+}
+
+static abStatus add_rows(abPatchIsland* island, abArena* arena) {
+  const abPatchSystem* system = island->system;
+  for (int b = 0; b < island->nblock; b++)
+    island->nrow += system->row_start[island->mover[b] + 1] - system->row_start[island->mover[b]];
+  island->row = AB_TAKE(arena, abPatchRow, island->nrow);
+  if (!island->row) return AB_ERROR_MEMORY;
+  for (int b = 0, n = 0; b < island->nblock; b++)
+    for (int i = system->row_start[island->mover[b]]; i < system->row_start[island->mover[b] + 1];
+         i++) {
+      const abRow* row = &system->problem->row[i];
+      island->row[n++] = (abPatchRow){.row = row, .at = island->offset[b] + row->dof, .block = b};
+    }
+  return AB_OK;
+}
+
+static bool take_vectors(abPatchIsland* island, abArena* arena) {
+  int n = island->ndof;
+  island->v = AB_TAKE(arena, double, n);
+  island->v_free = AB_TAKE(arena, double, n);
+  island->shift = AB_TAKE(arena, double, n);
+  island->gradient = AB_TAKE(arena, double, n);
+  island->direction = AB_TAKE(arena, double, n);
+  island->momentum = AB_TAKE(arena, double, n);
+  island->scale = AB_TAKE(arena, double, island->nblock);
+  if (!island->shift) return false;
+  memset(island->shift, 0, sizeof(double) * (size_t)n);
+  return island->v && island->v_free && island->gradient && island->direction && island->momentum &&
+         island->scale;
 }
 
 abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island) {
@@ -540,41 +631,29 @@ abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island
   *island = (abPatchIsland){.system = system,
                             .ncontact = ncontact,
                             .nblock = nblock,
-                            .index = islands->pair + pair0,
                             .mover = islands->mover + first,
                             .size = size,
                             .offset = offset};
   island->contact = AB_TAKE(arena, abPatchContact*, ncontact);
   island->inertia = AB_TAKE(arena, const double*, nblock);
   island->factor = AB_TAKE(arena, const double*, nblock);
-  if (!size || !offset || !island->contact || !island->inertia || !island->factor)
+  island->diagonal = AB_TAKE(arena, const double*, nblock);
+  if (!size || !offset || !island->contact || !island->inertia || !island->factor ||
+      !island->diagonal)
     return AB_ERROR_MEMORY;
-  for (int i = 0; i < ncontact; i++) island->contact[i] = system->contact[island->index[i]];
+  for (int i = 0; i < ncontact; i++) island->contact[i] = system->contact[islands->pair[pair0 + i]];
   offset[0] = 0;
   for (int b = 0; b < nblock; b++) {
     size[b] = r->mover[island->mover[b]].ndof;
     offset[b + 1] = offset[b] + size[b];
-    island->inertia[b] = island->factor[b] = NULL;
+    island->inertia[b] = island->factor[b] = island->diagonal[b] = NULL;
   }
-  int n = island->ndof = offset[nblock];
-  island->v = AB_TAKE(arena, double, n);
-  island->v_free = AB_TAKE(arena, double, n);
-  if (!island->v || !island->v_free) return AB_ERROR_MEMORY;
+  island->ndof = offset[nblock];
+  if (!take_vectors(island, arena) || add_rows(island, arena) != AB_OK) return AB_ERROR_MEMORY;
   for (int b = 0; b < nblock; b++) {
     const abMover* m = &r->mover[island->mover[b]];
     memcpy(island->v_free + offset[b], problem->v_free + m->dof0, sizeof(double) * (size_t)m->ndof);
     if (m->jointed && add_tree(island, b, arena) != AB_OK) return AB_ERROR_MEMORY;
   }
-  ab_patch_pay(island);
   return AB_OK;
-}
-
-abStatus ab_patch_open(abPatchIsland* island, abArena* scratch) {
-  island->scratch = scratch;
-  island->scale = AB_TAKE(scratch, double, island->nblock);
-  island->gradient = AB_TAKE(scratch, double, island->ndof);
-  island->direction = AB_TAKE(scratch, double, island->ndof);
-  island->momentum = AB_TAKE(scratch, double, island->ndof);
-  bool enough = island->scale && island->gradient && island->direction && island->momentum;
-  return enough ? AB_OK : AB_ERROR_MEMORY;
 }

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/memory.h"
 #include "math/spatial.h"
 
 static abVec3 equivalent_point(const abPairSolution* s, abVec3 normal) {
@@ -19,13 +18,11 @@ static abVec3 equivalent_point(const abPairSolution* s, abVec3 normal) {
   return v3_axpy(1 / N, v3_cross(normal, s->normal_part.torque), s->point);
 }
 
-// Small outlines have a place of their own, where they stay as long as the contact is still.
 static bool place_polygon(abArena* arena, const abPatch* patch, const double* pressure,
-                          abOutline* own, abContact* c) {
+                          abContact* c) {
   if (patch->nvert == 0) return true;
-  bool small = patch->nvert <= AB_TRACE_CORNERS;
-  abVec3* polygon = small ? own->polygon : AB_TAKE(arena, abVec3, patch->nvert);
-  double* copy = small ? own->pressure : AB_TAKE(arena, double, patch->nvert);
+  abVec3* polygon = AB_TAKE(arena, abVec3, patch->nvert);
+  double* copy = AB_TAKE(arena, double, patch->nvert);
   if (!polygon || !copy) return false;
   for (int i = 0; i < patch->nvert; i++) {
     abVec2 r = patch->polygon[i];
@@ -37,8 +34,7 @@ static bool place_polygon(abArena* arena, const abPatch* patch, const double* pr
   return true;
 }
 
-static bool report(abData* data, const abPair* pair, const abPairSolution* s, abOutline* outline,
-                   abContact* c) {
+static bool report(abData* data, const abPair* pair, const abPairSolution* s, abContact* c) {
   bool has_patch = pair->patch.kind != AB_PATCH_NONE;
   abVec3 normal = has_patch ? pair->patch.normal : s->normal;
   double per_h = 1 / data->h;
@@ -65,41 +61,28 @@ static bool report(abData* data, const abPair* pair, const abPairSolution* s, ab
   c->normal_wrench = wrench_move(wrench_scale(per_h, s->normal_part), shift);
   c->friction_wrench = wrench_sub(c->wrench, c->normal_wrench);
   c->free_moment = v3_dot(c->friction_wrench.torque, normal);
-  return place_polygon(data->step_arena, &pair->patch, s->pressure, outline, c);
+  return place_polygon(data->step_arena, &pair->patch, s->pressure, c);
 }
 
-// Models that see every near pair say by `kind` which of them touch.
-static bool touches(const abPair* pair, const abPairSolution* s) {
-  return pair->patch.kind != AB_PATCH_NONE || s->kind != AB_PATCH_NONE;
+// Models that see every near pair say by `kind` which of them touch; those that see what may touch
+// within the step, by an impulse or an overlap.
+static bool touches(const abData* data, const abPair* pair, const abPairSolution* s) {
+  if (data->contact->geometry != AB_GEOMETRY_TOUCH)
+    return pair->patch.kind != AB_PATCH_NONE || s->kind != AB_PATCH_NONE;
+  return s->kind != AB_PATCH_NONE;
 }
 
-// The contacts among the pairs, side by side: where all are, the table itself.
-static const abContact* contacts_of(abData* data, abTable* table, int n) {
-  if (n == data->npair) return table->contact;
-  abContact* contact = AB_TAKE(data->step_arena, abContact, n);
-  for (int i = 0, k = 0; i < data->npair && contact; i++)
-    if (table->contact[i].kind != AB_PATCH_NONE) contact[k++] = table->contact[i];
-  return contact;
-}
-
-// A contact that was left alone and is still has been told of before.
 abStatus ab_report_contacts(abData* data, const abPairSolution* solution) {
-  abTable* table = ab_memory_now(data->memory);
+  abContact* contact = AB_TAKE(data->step_arena, abContact, data->npair);
+  if (!contact) return AB_ERROR_MEMORY;
   int n = 0;
   for (int i = 0; i < data->npair; i++) {
-    if (!table->left[i] || table->still[i] <= 0) {
-      const abPair* pair = &data->pair[i];
-      abContact* c = &table->contact[i];
-      c->kind = AB_PATCH_NONE;
-      if (!touches(pair, &solution[i])) continue;
-      if (!report(data, pair, &solution[i], &table->outline[i], c)) return AB_ERROR_MEMORY;
-      table->depth[i] = c->depth;
-    }
-    data->stat.max_penetration = fmax(data->stat.max_penetration, table->depth[i]);
-    n++;
+    const abPair* pair = &data->pair[i];
+    if (!touches(data, pair, &solution[i])) continue;
+    if (!report(data, pair, &solution[i], &contact[n])) return AB_ERROR_MEMORY;
+    data->stat.max_penetration = fmax(data->stat.max_penetration, contact[n++].depth);
   }
-  data->contacts = contacts_of(data, table, n);
-  if (!data->contacts) return AB_ERROR_MEMORY;
+  data->contacts = contact;
   data->ncontact = n;
   data->stat.ncontact = n;
   return AB_OK;

@@ -29,11 +29,13 @@
 // the reaction g = (M + E) (v - v_b), which is linear in v and at a Newton point is the sum of the
 // bounds' impulses there, phi'(t) on the way needs no product with M.
 //
-// Contacts are solved with the branches fixed. If they push a bound off its branch (a finger lifted
-// off its end stop or pressed against it, a stuck joint pulled loose, a servo beyond its force),
-// ab_bounds_follow goes over to the branches of the velocities found and the contacts are solved
-// again (step.c). What is left when that does not settle, ab_bounds_finish takes back: the part of
-// an impulse beyond its range, with the tree following.
+// Contacts may push a bound off its branch: a finger lifted off its end stop or pressed against it,
+// a stuck joint pulled loose, a servo beyond its force. The default contact model is given the
+// bounds as rows (ab_free_motion_rows) and minimises phi and the contacts' energy together; the
+// branches are then those of the velocities found. The other models know the bounds only by the
+// response, with the branches fixed: ab_bounds_follow goes over to the branches of the velocities
+// found, and the contacts are solved again (step.c). What is left when that does not settle,
+// ab_bounds_finish takes back: the part of an impulse beyond its range, with the tree following.
 #include <float.h>
 #include <string.h>
 
@@ -313,7 +315,10 @@ void ab_bounds_finish(abData* data, int mover, double* v, double* move) {
   abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
   size_t bytes = sizeof(double) * (size_t)m->ndof;
-  release(data, mover, v);
+  if (!data->contact || !data->contact->takes_rows)
+    release(data, mover, v);
+  else if (update_branches(t, mover, v))
+    ab_tree_factor(t, mover);
   report_actuators(data, mover, v);  // contacts have changed what the servos see
   memcpy(move + m->dof0, v + m->dof0, bytes);
   stop_returning(data, mover, v);

@@ -9,6 +9,8 @@
 // comes from rk4.c, and limits and friction act on its result.
 #include "dynamics/free_motion.h"
 
+#include "base/arena.h"
+
 #include "dynamics/kinematics.h"
 #include "dynamics/rk4.h"
 #include "dynamics/trees.h"
@@ -73,4 +75,36 @@ bool ab_free_motion_follow(const abModel* model, abData* data, const double* v) 
         ab_bounds_follow(data, m, v, data->v_free))
       changed = true;
   return changed;
+}
+
+static abRow row_of(const abTrees* t, const abMover* mover, int m, const abBound* b) {
+  const abLink* link = &t->link[b->joint];
+  abRow row = {.mover = m,
+               .n = link->ndof,
+               .dof = link->dof - mover->dof0,
+               .weight = b->weight,
+               .target = b->target,
+               .low = b->low,
+               .high = b->high,
+               .assumed = b->state == AB_BOUND_LOW    ? AB_BRANCH_LOW
+                          : b->state == AB_BOUND_HIGH ? AB_BRANCH_HIGH
+                                                      : AB_BRANCH_INSIDE};
+  for (int k = 0; k < row.n; k++) row.s[k] = b->s[k];
+  return row;
+}
+
+bool ab_free_motion_rows(const abModel* model, const abData* data, int* nrow, abRow** out) {
+  const abTrees* t = data->trees;
+  int most = 0, n = 0;
+  for (int m = 0; m < model->nmover; m++)
+    if (model->mover[m].jointed) most += t->bound1[m] - t->bound0[m];
+  abRow* row = AB_TAKE(data->scratch, abRow, most);
+  if (!row) return false;
+  for (int m = 0; m < model->nmover; m++) {
+    if (!model->mover[m].jointed || data->asleep[model->mover[m].body0]) continue;
+    for (int i = t->bound0[m]; i < t->bound1[m]; i++)
+      row[n++] = row_of(t, &model->mover[m], m, &t->bound[i]);
+  }
+  *nrow = n, *out = row;
+  return true;
 }

@@ -15,5 +15,8 @@ void ab_free_motion(const abModel* model, abData* data);
 // inertias belong to one piece. If v, the velocities with contact, lie on another one, changes to
 // that and returns true: contacts must then be solved again.
 bool ab_free_motion_follow(const abModel* model, abData* data, const double* v);
+// The same laws as rows for a contact model that solves them together with the contacts, sorted by
+// mover; in data->scratch. False if there is no memory.
+bool ab_free_motion_rows(const abModel* model, const abData* data, int* nrow, abRow** row);
 
 #endif

@@ -31,14 +31,22 @@ static void move_free(double* q, abVec3 shift, abQuat q_old, abQuat q_new, abVec
   write_quat(q_new, q + 3);
 }
 
-static void free_body(const abModel* model, abData* data, const abMover* mover, abTwist end) {
+// The angular momentum at the end is that of v_solved, whatever the shift.
+static void free_body(const abModel* model, abData* data, const abMover* mover, abTwist end,
+                      abTwist shift) {
   int b = mover->body0;
   const abBody* body = &model->body[b];
   double* q = data->q + model->joint[body->joint0].q0;
-  abSpin spin = {data->pose[b].q, end.ang, body->inertia_q, body->inertia};
+  abVec3 L = m3_apply(&data->inertia[b], end.ang);
+  abSpin spin = {data->pose[b].q, v3_add(end.ang, shift.ang), body->inertia_q, body->inertia};
   spin = ab_spin_free(spin, data->h);
-  end.ang = spin.w;
-  move_free(q, v3_scale(data->h, end.lin), data->pose[b].q, spin.q,
+  if (v3_norm2(shift.ang) > 0)
+    end.ang = v3_norm2(end.ang) > 0
+                  ? ab_spin_velocity(quat_mul(spin.q, body->inertia_q), body->inertia, L)
+                  : v3_zero();
+  else
+    end.ang = spin.w;
+  move_free(q, v3_scale(data->h, v3_add(end.lin, shift.lin)), data->pose[b].q, spin.q,
             v3_sub(data->com[b], data->pose[b].p));
   twist_to_array(end, data->v + mover->dof0);
 }
@@ -166,7 +174,7 @@ static void tree(const abModel* model, abData* data, int m, const double* v_solv
   if (drifts) ab_tree_drift(model, data, m, before, touched);
 }
 
-void ab_integrate(const abModel* model, abData* data, const double* v_solved,
+void ab_integrate(const abModel* model, abData* data, const double* v_solved, const double* shift,
                   const abTwist* twist_end) {
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
@@ -178,6 +186,7 @@ void ab_integrate(const abModel* model, abData* data, const double* v_solved,
     else if (model->integrator == AB_RK4)
       free_body_rk4(model, data, mover, v_solved);
     else
-      free_body(model, data, mover, twist_from_array(v_solved + mover->dof0));
+      free_body(model, data, mover, twist_from_array(v_solved + mover->dof0),
+                twist_from_array(shift + mover->dof0));
   }
 }

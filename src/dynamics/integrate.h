@@ -5,10 +5,10 @@
 #include <abut/data.h>
 
 // v_solved: generalised velocities at the end of the step, v_free + what contact added, expressed
-// at the old configuration. twist_end: NULL, or the bodies' twists from a contact model that moves
-// bodies (then free bodies go x += h v, R <- Cay(h w) R, v = twist_end). Changes data->q and
-// data->v only.
-void ab_integrate(const abModel* model, abData* data, const double* v_solved,
+// at the old configuration; coordinates of free bodies move along v_solved + shift. twist_end:
+// NULL, or the bodies' twists from a contact model that moves bodies (then free bodies go x += h v,
+// R <- Cay(h w) R, v = twist_end). Changes data->q and data->v only.
+void ab_integrate(const abModel* model, abData* data, const double* v_solved, const double* shift,
                   const abTwist* twist_end);
 
 #endif

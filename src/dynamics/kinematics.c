@@ -91,7 +91,6 @@ static void place_body(const abModel* model, abData* data, int b) {
   } else {
     body_from_parent(model, data, b);
   }
-  data->pose_stamp[b] = data->pose_count;
   data->R[b] = quat_matrix(data->pose[b].q);
   data->com[b] = v3_add(data->pose[b].p, m3_apply(&data->R[b], body->com));
   if (free) data->trees->link[body->joint0].point = data->com[b];
@@ -100,7 +99,6 @@ static void place_body(const abModel* model, abData* data, int b) {
 
 void ab_kinematics_range(const abModel* model, abData* data, int begin, int end) {
   data->trees->seen = false;
-  data->pose_count++;
   for (int b = begin; b < end; b++) place_body(model, data, b);
 }
 
@@ -118,36 +116,15 @@ void ab_kinematics_geoms(const abModel* model, abData* data) {
   for (int b = 0; b < model->nbody; b++) place_geoms(model, data, b);
 }
 
-// A free body whose coordinates are bit for bit the same, as at rest most are, gets its twist
-// alone.
-static void follow_bodies(const abModel* model, abData* data) {
-  abTrees* t = data->trees;
-  data->pose_count++;
-  for (int b = 1; b < model->nbody; b++) {
-    const abBody* body = &model->body[b];
-    if (is_free(model, body)) {
-      int q0 = model->joint[body->joint0].q0;
-      data->twist[b] = twist_from_array(data->v + body->dof0);
-      if (memcmp(t->q_seen + q0, data->q + q0, sizeof(double[7])) == 0) continue;
-    }
-    place_body(model, data, b);
-    place_geoms(model, data, b);
-  }
-}
-
 // A step ends with the kinematics of the state the next one begins with: the second call finds that
 // nothing has changed.
 void ab_kinematics(const abModel* model, abData* data) {
   abTrees* t = data->trees;
   size_t nq = sizeof(double) * (size_t)model->nq, nv = sizeof(double) * (size_t)model->nv;
-  if (!t->seen) {
-    ab_kinematics_bodies(model, data);
-    ab_kinematics_geoms(model, data);
-  } else if (memcmp(t->q_seen, data->q, nq) != 0 || memcmp(t->v_seen, data->v, nv) != 0) {
-    follow_bodies(model, data);
-  } else {
-    return;
-  }
+  bool same = t->seen && memcmp(t->q_seen, data->q, nq) == 0 && memcmp(t->v_seen, data->v, nv) == 0;
+  if (same) return;
+  ab_kinematics_bodies(model, data);
+  ab_kinematics_geoms(model, data);
   memcpy(t->q_seen, data->q, nq);
   memcpy(t->v_seen, data->v, nv);
   t->seen = true;

@@ -34,6 +34,11 @@ void ab_response_update(const abModel* model, abData* data) {
                                 .tree = t};
   for (int m = 0; m < model->nmover; m++)
     if (model->mover[m].jointed && !data->asleep[model->mover[m].body0]) ab_tree_omega(t, m);
+  for (int b = 0; b < model->nbody; b++) {
+    bool moves = t->mover_of_body[b] >= 0 && !data->asleep[b];
+    data->twist_free[b] =
+        moves ? ab_response_twist(&data->response, data->v_free, b) : twist_zero();
+  }
 }
 
 static bool is_free(const abResponse* r, int body) {
@@ -59,6 +64,17 @@ abTwist ab_response_twist(const abResponse* r, const double* v, int body) {
     sum = twist_add(sum, twist_move(twist_from_array(own), v3_sub(t->com[body], link->point)));
   }
   return sum;
+}
+
+abTwist ab_response_bias(const abResponse* r, int body) {
+  int m = r->mover_of_body[body];
+  if (m < 0 || is_free(r, body)) return twist_zero();
+  const abTrees* t = r->tree;
+  const abLink* link = &t->link[t->link_of_body[body]];
+  abVec3 d = offset(t, body), w = link->twist.ang;
+  abTwist a = twist_move(link->bias, d);
+  a.lin = v3_add(a.lin, v3_cross(w, v3_cross(w, d)));
+  return a;
 }
 
 void ab_response_apply(const abResponse* r, int body, abWrench impulse, double* v) {

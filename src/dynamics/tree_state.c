@@ -97,4 +97,9 @@ void ab_tree_state(const abModel* model, const abData* data, int mover) {
   }
   for (int b = m->body0; b < m->body0 + m->nbody; b++) add_body(model, data, b);
   ab_tree_velocity(model, data, mover, data->v);
+  for (int j = range.joint0; j < range.joint1; j++) {
+    abLink* link = &t->link[j];
+    abTwist before = link->parent < 0 ? twist_zero() : t->link[link->parent].bias;
+    link->bias = twist_add(twist_move(before, link->r), link->product);
+  }
 }

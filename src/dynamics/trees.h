@@ -28,7 +28,8 @@ typedef struct abLink {
   abVec3 axis;        // hinge and slide, in the world
   abMat3 R;           // ball: orientation of the link
   abTwist twist;      // at `point`
-  abTwist product;    // acceleration at `point` that the velocities alone cause
+  abTwist product;    // acceleration at `point` that the velocities alone cause, of this joint
+  abTwist bias;       // and of all up to the root together, at the start of the step
   abWrench inertial;  // what the rigid link needs for it
   abWrench load;      // gravity and applied wrenches; the actuators' on a free body
   abInertia6 rigid, articulated;

@@ -58,8 +58,9 @@ static void box_slides_as_far_as_coulomb_says(void** state) {
     double x0 = patch_q(&w, 1)[0];
     patch_v(&w, 1)[0] = 1;
     patch_run(&w, 0.3 + 300 * steps[k]);
-    // velocity falls by mu g h a step, first before the box moves: v0^2 / (2 mu g) - v0 h / 2
-    check_near(patch_q(&w, 1)[0] - x0, 1 / (2 * 0.5 * G) - steps[k] / 2, 1e-3 * 0.102);
+    // the mean velocity of each step is exact but for the last, in which the box stops
+    check_near(patch_q(&w, 1)[0] - x0, 1 / (2 * 0.5 * G),
+               1e-4 * 0.102 + 0.5 * 0.5 * G * steps[k] * steps[k]);
     check_below(fabs(patch_v(&w, 1)[0]), 1e-12);
     check_below(fabs(patch_q(&w, 1)[6]), 1e-10);
     patch_free(&w);
@@ -96,8 +97,7 @@ static void sliding_and_spinning_plate_follows_the_integral(void** state) {
     double x0 = patch_q(&w, 1)[0];
     patch_v(&w, 1)[0] = 0.5, patch_v(&w, 1)[5] = 10;
     patch_run(&w, 0.4);
-    // the first-order error of the time step is v0 h / 2
-    check_near(patch_q(&w, 1)[0] - x0 + 0.5 * h / 2, 0.0581, 0.03 * 0.0581);
+    check_near(patch_q(&w, 1)[0] - x0, 0.0581, 0.03 * 0.0581);
     patch_free(&w);
   }
 }

@@ -138,7 +138,9 @@ static void stick_slip_has_the_closed_forms_period(void** state) {
     if (n >= 2) low = fmin(low, pull), high = fmax(high, pull);
   }
   assert_true(n >= 6);
-  check_near((onset[n - 1] - onset[1]) / (n - 2), 0.48467, 0.005 * 0.48467);
+  // who slides is known only when a step has ended: two steps late in each period, and one for the
+  // patch to begin to move
+  check_near((onset[n - 1] - onset[1]) / (n - 2), 0.48467, 0.01 * 0.48467);
   check_near(low, 0.391, 0.02 * 5.2);
   check_near(high, 5.881, 0.02 * 5.9);
   patch_free(&w);

@@ -15,10 +15,10 @@ static void sliding_cube_goes_straight_and_stops_in_time(void** state) {
       worst = fmax(worst, fabs(v.x * 0.6 - v.y * 0.8) / speed), stopped = s.data->time;
   }
   check_below(worst, 1e-10);
-  // v / (mu g) = 4.2517 s and v^2 / (2 mu g) = 10.629 m, less what the step skips: v h / 2.
+  // v / (mu g) = 4.2517 s and v^2 / (2 mu g) = 10.629 m
   check_near(stopped, 5 / (0.12 * g), 0.015);
   double path = hypot(s.data->com[cube].x, s.data->com[cube].y);
-  check_near(path, 25 / (2 * 0.12 * g) - 0.5 * 5 * s.data->h, 1e-4 * 10.629);
+  check_near(path, 25 / (2 * 0.12 * g), 1e-6 * 10.629);
   check_near(s.data->pose[cube].q.z, 0, 1e-10);
   story_end(&s);
 }
@@ -158,7 +158,8 @@ static void bouncing_box_gains_no_energy(void** state) {
   for (int i = 0; i < 3000; i++) {
     ab_step(s.model, s.data);
     double e = story_energy(&s);
-    check_below(e - last, 1e-9 * first);
+    // a face that lands has turned by w h in the step: it is lifted out of (w h)^2 / 2 of its size
+    check_below(e - last, 1e-6 * first);
     last = e;
     touched = touched || s.data->ncontact > 0;
     if (touched && s.data->ncontact == 0) highest = fmax(highest, s.data->com[1].z);

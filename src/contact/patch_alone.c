@@ -1,0 +1,245 @@
+// Each contact by itself, for the first steps of Newton's method.
+//
+// Newton's step for the whole island is as good as each contact's law is straight, and where a
+// patch is to begin or to cease slipping or pressing it is not: full steps then jump to and fro,
+// shortened ones hold up all the others. So at first the law is linearised not at the twist V but
+// where the contact alone, with the velocities its impulse has left it, would go: at the X of its
+// local problem
+//
+//   law(X) = impulse + R (X - V),
+//
+// R = STIFFER Phi^-1, Phi the 6 x 6 response of its two bodies: the inertia against relative
+// motion, made stiffer by what surrounds them; Phi^-1 itself where it is the only contact, which is
+// then solved at once. Where the impulse is the law's, X = V. The problem is convex in six
+// unknowns; a few Newton steps with the exact derivative of the law solve it.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "contact/patch.h"
+#include "math/spatial.h"
+
+#define STIFFER 4.0
+// A contact whose step is below this share of its unit speed is left where it is; one beyond FAR of
+// it counts as far.
+#define NEAR_ENOUGH 1e-5
+#define FAR_OFF 1e-3
+
+enum { LOCAL_STEPS = 12 };
+
+// Columns of Phi for one free body.
+static void add_mobility(const abResponse* r, const abPatchContact* c, int k, double* phi) {
+  const abPatchSide* s = &c->side[k];
+  abVec3 a[6], b[6];
+  for (int i = 0; i < 3; i++) {
+    a[i] = v3_cross(s->r, c->axis[i]);
+    a[3 + i] = c->axis[i];
+  }
+  for (int i = 0; i < 6; i++) b[i] = m3_apply(&r->inv_inertia[s->body], a[i]);
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j <= i; j++) {
+      double v = v3_dot(a[i], b[j]);
+      if (i == j && i < 3) v += r->inv_mass[s->body];
+      phi[6 * i + j] += v;
+      if (i != j) phi[6 * j + i] += v;
+    }
+}
+
+// The same for a body of a joint tree, and the coupling of two bodies of one tree.
+static void add_tree_mobility(const abResponse* r, const abPatchContact* c, int p, int q,
+                              double* phi) {
+  abMat6 block;
+  ab_response_block(r, c->side[p].body, c->side[q].body, &block);
+  double X[2][6][6];
+  const int which[2] = {p, q};
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < 3; i++) {
+      abVec3 e = v3_scale(which[k] == 0 ? 1 : -1, c->axis[i]), m = v3_cross(c->side[which[k]].r, e);
+      double lin[6] = {e.x, e.y, e.z, m.x, m.y, m.z}, ang[6] = {0, 0, 0, e.x, e.y, e.z};
+      memcpy(X[k][i], lin, sizeof lin);
+      memcpy(X[k][3 + i], ang, sizeof ang);
+    }
+  for (int j = 0; j < 6; j++) {
+    double y[6];
+    m6_apply(&block, X[1][j], y);
+    for (int i = 0; i < 6; i++)
+      for (int k = 0; k < 6; k++) phi[6 * i + j] += X[0][i][k] * y[k];
+  }
+}
+
+// A = L D L^T in place, pivots guarded; returns how many were replaced. 1 / D is on the diagonal.
+// Fixed size: the compiler unrolls it.
+static int factor6(double A[36], double floor) {
+  int nreplaced = 0;
+  double most = 0, D[6];
+  for (int i = 0; i < 6; i++) most = A[7 * i] > most ? A[7 * i] : most;
+  for (int j = 0; j < 6; j++) {
+    double d = A[7 * j], u[6];
+    for (int k = 0; k < j; k++) u[k] = A[6 * j + k] * D[k], d -= A[6 * j + k] * u[k];
+    if (!(d > floor * most)) d = most > 0 ? most : 1, nreplaced++;
+    D[j] = d;
+    double per = A[7 * j] = 1 / d;
+    for (int i = j + 1; i < 6; i++) {
+      double t = A[6 * i + j];
+      for (int k = 0; k < j; k++) t -= A[6 * i + k] * u[k];
+      A[6 * i + j] = t * per;
+    }
+  }
+  return nreplaced;
+}
+
+static void solve6(const double A[36], double x[6]) {
+  for (int i = 1; i < 6; i++)
+    for (int k = 0; k < i; k++) x[i] -= A[6 * i + k] * x[k];
+  for (int i = 0; i < 6; i++) x[i] *= A[7 * i];
+  for (int i = 4; i >= 0; i--)
+    for (int k = i + 1; k < 6; k++) x[i] -= A[6 * k + i] * x[k];
+}
+
+// A contact that its joints hardly let move in some direction has a singular Phi: the directions
+// are given a mobility that is small beside the others.
+static void make_R(const abPatchIsland* island, abPatchContact* c, double stiffer) {
+  const abResponse* r = island->system->problem->response;
+  double phi[36] = {0}, most = 0;
+  bool tree = false;
+  for (int k = 0; k < 2; k++) {
+    if (c->side[k].block < 0) continue;
+    tree |= c->side[k].J != NULL;
+    if (c->side[k].J)
+      add_tree_mobility(r, c, k, k, phi);
+    else
+      add_mobility(r, c, k, phi);
+  }
+  if (c->side[0].J && c->side[0].block == c->side[1].block) {
+    add_tree_mobility(r, c, 0, 1, phi);
+    add_tree_mobility(r, c, 1, 0, phi);
+  }
+  for (int i = 0; i < 6; i++) most = fmax(most, phi[7 * i]);
+  for (int i = 0; i < 6 && tree; i++)
+    phi[7 * i] +=
+        1e-6 * (i < 3 ? phi[0] + phi[7] + phi[14] : phi[21] + phi[28] + phi[35]) + 1e-9 * most;
+  factor6(phi, DBL_EPSILON);
+  for (int j = 0; j < 6; j++) {
+    double e[6] = {0};
+    e[j] = stiffer;
+    solve6(phi, e);
+    for (int i = 0; i < 6; i++) c->R[6 * i + j] = e[i];
+  }
+}
+
+static void apply6(const double* A, const double x[6], double y[6]) {
+  for (int i = 0; i < 6; i++) {
+    double s = 0;
+    for (int j = 0; j < 6; j++) s += A[6 * i + j] * x[j];
+    y[i] = s;
+  }
+}
+
+// The impulse that belongs to X: impulse + R (X - V).
+static void impulse_at(const abPatchContact* c, double F[6]) {
+  double d[6];
+  for (int k = 0; k < 6; k++) d[k] = c->X[k] - c->V[k];
+  apply6(c->R, d, F);
+  for (int k = 0; k < 6; k++) F[k] += c->impulse[k];
+}
+
+// The law at X, and the Newton step s from there; returns its size as a speed: of the effective
+// mass along the normal with the same energy.
+static double local_step(abPatchContact* c, const double F[6], double s[6]) {
+  ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+  abPatchSlope G = c->X_G;
+  ab_patch_mix_slack(&G, ab_patch_trust(c, c->X_f, F));
+  double A[36], y[6], sum = 0;
+  ab_patch_expand_G(&G, A);
+  for (int k = 0; k < 36; k++) A[k] += c->R[k];
+  factor6(A, DBL_EPSILON);
+  for (int k = 0; k < 6; k++) s[k] = c->X_f[k] - F[k];
+  solve6(A, s);
+  apply6(c->R, s, y);
+  for (int k = 0; k < 6; k++) sum += s[k] * y[k];
+  return sqrt(fmax(0, sum) / (c->push * c->law.moments.m[AB_M_1]));
+}
+
+// The energy's slope at X + a s, whose impulse is F + a R s.
+static double slope_at(abPatchContact* c, const double F[6], const double s[6], const double Rs[6],
+                       double a) {
+  double X[6], f[6], slope = 0;
+  for (int k = 0; k < 6; k++) X[k] = c->X[k] + a * s[k];
+  ab_patch_evaluate(&c->law, X, f, NULL);
+  for (int k = 0; k < 6; k++) slope += s[k] * (F[k] + a * Rs[k] - f[k]);
+  return slope;
+}
+
+// The root of the slope along s, roughly, behind any kink; 1 where the full step is good.
+static double local_search(abPatchContact* c, const double F[6], const double s[6]) {
+  double Rs[6], slope0 = 0;
+  apply6(c->R, s, Rs);
+  for (int k = 0; k < 6; k++) slope0 -= (c->X_f[k] - F[k]) * s[k];
+  double low = 0, high = 1, flow = slope0, fhigh = slope_at(c, F, s, Rs, 1);
+  if (fhigh <= 0.5 * -slope0) return 1;
+  bool bisect = false;
+  for (int i = 0; i < 12 && high - low > 0.05 * high; i++) {
+    double width = high - low;
+    double a = bisect ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
+    double f = slope_at(c, F, s, Rs, a);
+    if (fabs(f) <= 0.3 * -slope0) return a;
+    if (f > 0)
+      high = a, fhigh = f;
+    else
+      low = a, flow = f;
+    bisect = high - low > 0.5 * width;
+  }
+  return high;
+}
+
+// Newton's method from X; returns the size of the first step.
+static double solve_alone(abPatchContact* c) {
+  double F[6], s[6], first = 0, enough = NEAR_ENOUGH * c->unit;
+  for (int i = 0; i < LOCAL_STEPS; i++) {
+    impulse_at(c, F);
+    double way = local_step(c, F, s);
+    if (i == 0) first = way, enough = fmax(enough, 0.01 * way);
+    if (!(way > enough)) break;
+    double a = local_search(c, F, s);
+    for (int k = 0; k < 6; k++) c->X[k] += a * s[k];
+  }
+  return first;
+}
+
+static void relax_contact(abPatchContact* c) {
+  if (!(c->impulse[2] > 0)) memcpy(c->X, c->V, sizeof c->X);  // what did not press begins at V
+  c->far = solve_alone(c) / c->unit;
+  ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+  double d[6], Gd[6];
+  c->G = c->X_G;
+  ab_patch_mix_slack(&c->G, ab_patch_trust(c, c->X_f, c->impulse));
+  for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->X[k];
+  ab_patch_apply_G(&c->G, d, Gd);
+  for (int k = 0; k < 6; k++) c->answer[k] = c->X_f[k] - Gd[k];
+}
+
+static void relax_chunk(void* context, int chunk, int worker) {
+  (void)worker;
+  const abPatchIsland* island = context;
+  int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
+  for (int i = first; i < last && i < island->ncontact; i++) relax_contact(island->contact[i]);
+}
+
+int ab_patch_relax(abPatchIsland* island) {
+  int n = 0;
+  ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, island);
+  for (int i = 0; i < island->ncontact; i++) n += island->contact[i]->far > FAR_OFF;
+  return n;
+}
+
+abStatus ab_patch_alone(abPatchIsland* island) {
+  double stiffer = island->ncontact == 1 && island->nrow == 0 ? 1 : STIFFER;
+  double* R = AB_TAKE(island->scratch, double, 36 * island->ncontact);
+  if (!R) return AB_ERROR_MEMORY;
+  for (int i = 0; i < island->ncontact; i++) {
+    island->contact[i]->R = R + 36 * i;
+    make_R(island, island->contact[i], stiffer);
+  }
+  return AB_OK;
+}

@@ -1,0 +1,440 @@
+// Newton's method on one island, with the bound of friction followed inside the linear problem.
+//
+// Unknowns are the velocities v and the loads l that bound the friction of each contact. For fixed
+// loads the problem is convex. Invariant: v = v_free + M^-1 sum J^T impulse. A Newton step d solves
+//
+//   (M + sum J^T G J) d = -gradient,    gradient = M (v - v_free) - sum J^T answer,
+//
+// so the linearised impulses `answer - G J d` belong to the velocities v + d exactly, and a
+// shortened step a d belongs to impulse + a (answer - G J d - impulse). The stiff law is never
+// evaluated to produce an impulse that is handed out: momentum is right even where the iteration
+// was stopped.
+//
+// Coulomb's coupling. Friction is homogeneous of degree one in (s, l), s the slip with the bristle:
+// f_t(s, l) = s df/ds + l df/dl, hence its rate with the load is (f_t + G_t s) / l, zero where it
+// sticks, f_t / l where it slips. After each linear solve the normal impulse of the step, N =
+// (answer - G J d)_n, becomes the load, friction changes by rate (N - l), and d by one more
+// substitution with the factors at hand. The matrix is positive definite whatever the loads, so d
+// descends. As soon as the loads are right to AB_PATCH_GAP they are frozen, and the end is convex.
+//
+// The first iterations are full steps, with the law linearised where each contact alone would go
+// (patch_alone.c); then the steps are those of Newton's method with an exact line search.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "contact/patch.h"
+#include "math/spatial.h"
+
+// Most steps with each contact relaxed, and most in which loads follow.
+enum { MOST_RELAXED = 12, MOST_FOLLOWED = 8, MOST_RENEWED = 2 };
+// What is left of a step adds up over thousands of them: where nothing strikes, little is left.
+#define CALM_SHARE 1e-3
+#define STRIKING_SHARE 0.1
+// In islands of few contacts that slide, where friction turns with the direction of what is left
+// and a factorisation costs next to nothing, hardly anything is.
+enum { FEW = 8 };
+#define FEW_SHARE 1e-7
+
+typedef struct Work {
+  abPatchMatrix matrix;
+  double* load_step;  // change of d by that of the loads
+  double* change;     // per contact: that of its load
+  int nbent, nbent_row;
+  abPatchContact** bent;  // contacts and rows that are not linear along the step
+  abPatchRow** bent_row;
+  double at0, rate;  // slope of all the others along the step: at0 + a rate
+} Work;
+
+static abStatus take_work(abPatchIsland* island, Work* w) {
+  abStatus status = ab_patch_matrix(island, &w->matrix);
+  if (status != AB_OK) return status;
+  w->load_step = AB_TAKE(island->scratch, double, island->ndof);
+  w->change = AB_TAKE(island->scratch, double, island->ncontact);
+  w->bent = AB_TAKE(island->scratch, abPatchContact*, island->ncontact);
+  w->bent_row = AB_TAKE(island->scratch, abPatchRow*, island->nrow);
+  if (!w->load_step || !w->change || !w->bent || !w->bent_row) return AB_ERROR_MEMORY;
+  return ab_patch_alone(island);
+}
+
+// --- line search
+
+// Derivative of the energy along the step at v + a d: d^T M (v - v_free + a d) - sum of J d .
+// answer(V + a J d) - the same of the rows. Where the law is linear at both ends it is so in
+// between (patch_law.c), and only the others need be evaluated again.
+static double contact_slope(abPatchContact* c, double a) {
+  double V[6], f[6], sum = 0;
+  for (int k = 0; k < 6; k++) V[k] = c->V[k] + a * c->step[k];
+  ab_patch_evaluate(&c->law, V, f, NULL);
+  for (int k = 0; k < 6; k++) sum -= c->step[k] * f[k];
+  return sum;
+}
+
+static double row_slope(const abPatchIsland* island, const abPatchRow* r, double a) {
+  bool inside;
+  double sv = ab_patch_row_speed(r, island->v);
+  return -r->step * ab_patch_row_excess(r->row, sv + a * r->step, &inside);
+}
+
+// A contact whose part in the slope at the end of the step is as its derivative said, but for this
+// share of the whole slope at the beginning, is taken for linear.
+#define STRAIGHT 1e-6
+
+static double find_rows(const abPatchIsland* island, Work* w) {
+  double bent = 0;
+  w->nbent_row = 0;
+  for (int i = 0; i < island->nrow; i++) {
+    abPatchRow* r = &island->row[i];
+    r->step = ab_patch_row_speed(r, island->direction);
+    bool inside;
+    double sv = ab_patch_row_speed(r, island->v);
+    double end = -r->step * ab_patch_row_excess(r->row, sv + r->step, &inside);
+    double begin = -r->step * ab_patch_row_excess(r->row, sv, &inside);
+    if (begin == 0 && end == 0) continue;
+    w->bent_row[w->nbent_row++] = r, bent += end;
+  }
+  return bent;
+}
+
+// Looks at the end of the step; returns the slope there.
+static double find_slope(const abPatchIsland* island, double slope0, Work* w) {
+  double bent = find_rows(island, w);
+  w->at0 = w->rate = 0, w->nbent = 0;
+  ab_patch_apply_inertia(island, island->direction, island->gradient);
+  for (int i = 0; i < island->ndof; i++) {
+    w->at0 += island->direction[i] * island->momentum[i];
+    w->rate += island->direction[i] * island->gradient[i];
+  }
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    double V[6], f[6], Gd[6], first = 0, last = 0, rise = 0;
+    for (int k = 0; k < 6; k++) V[k] = c->V[k] + c->step[k];
+    bool linear = ab_patch_evaluate(&c->law, V, f, NULL) && c->linear;
+    ab_patch_apply_G(&c->G, c->step, Gd);
+    for (int k = 0; k < 6; k++) {
+      first -= c->step[k] * c->answer[k];
+      last -= c->step[k] * f[k];
+      rise += c->step[k] * Gd[k];
+    }
+    if (linear || fabs(last - first - rise) <= STRAIGHT * -slope0)
+      w->at0 += first, w->rate += last - first;
+    else
+      w->bent[w->nbent++] = c, bent += last;
+  }
+  return w->at0 + w->rate + bent;
+}
+
+static double slope_at(const abPatchIsland* island, const Work* w, double a) {
+  double sum = w->at0 + a * w->rate;
+  for (int i = 0; i < w->nbent; i++) sum += contact_slope(w->bent[i], a);
+  for (int i = 0; i < w->nbent_row; i++) sum += row_slope(island, w->bent_row[i], a);
+  return sum;
+}
+
+// The energy is convex, its slope along d grows: 1 if that is nearly its root, else the root. False
+// position, but bisection whenever it has not halved the bracket: where a contact comes into play
+// the slope has a kink, hardly rising before it and steep behind it. What is returned lies behind
+// the kink, so that the next step knows of the contact.
+static double line_search(abPatchIsland* island, Work* w) {
+  double slope0 = 0;
+  for (int i = 0; i < island->ndof; i++) slope0 += island->gradient[i] * island->direction[i];
+  if (!(slope0 < 0)) return 1;
+  double slope1 = find_slope(island, slope0, w);
+  if (slope1 <= 0.1 * -slope0) return 1;
+  double low = 0, high = 1, flow = slope0, fhigh = slope1;
+  bool bisect = false;
+  for (int i = 0; i < 60 && high - low > 1e-13 * high; i++) {
+    double width = high - low;
+    double a = bisect ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
+    double f = slope_at(island, w, a);
+    if (fabs(f) <= 1e-3 * -slope0) return a;
+    if (f > 0)
+      high = a, fhigh = f;
+    else
+      low = a, flow = f;
+    bisect = high - low > 0.5 * width;
+  }
+  return high;
+}
+
+// --- steps
+
+static void evaluate_chunk(void* context, int chunk, int worker) {
+  (void)worker;
+  const abPatchIsland* island = context;
+  int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
+  for (int i = first; i < last && i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    c->linear = ab_patch_evaluate(&c->law, c->V, c->answer, &c->G);
+    memcpy(c->X, c->V, sizeof c->X);
+    memcpy(c->X_f, c->answer, sizeof c->X_f);
+    c->X_G = c->G;
+    if (!c->linear) ab_patch_mix_slack(&c->G, ab_patch_trust(c, c->answer, c->impulse));
+  }
+}
+
+// The law at V.
+static void evaluate(abPatchIsland* island) {
+  ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), evaluate_chunk, island);
+}
+
+// Rate of friction with the load at X.
+static void find_rates(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    const abPatchLaw* law = &c->law;
+    const double* t = c->X_G.t;
+    double s[3] = {c->X[0] + law->bristle[0], c->X[1] + law->bristle[1], c->X[5] + law->bristle[2]};
+    double per = law->load > 0 ? 1 / law->load : 0;
+    c->rate[0] = per * (c->X_f[0] + t[0] * s[0] + t[1] * s[1] + t[3] * s[2]);
+    c->rate[1] = per * (c->X_f[1] + t[1] * s[0] + t[2] * s[1] + t[4] * s[2]);
+    c->rate[2] = per * (c->X_f[5] + t[3] * s[0] + t[4] * s[1] + t[5] * s[2]);
+  }
+}
+
+// A load never falls below this share of the contact's unit, so that friction has a direction.
+static double least_load(const abPatchContact* c) {
+  return 1e-9 * c->push * c->law.moments.m[AB_M_1] * c->unit;
+}
+
+// The load that the step asks for, less the present one.
+static double wanted_change(const abPatchContact* c) {
+  double Gd[6];
+  ab_patch_apply_G(&c->G, c->step, Gd);
+  double N = c->answer[2] - Gd[2];
+  return fmax(N > 0 ? fmax(N, 0.1 * c->law.load) : 0, least_load(c)) - c->law.load;
+}
+
+// Loads change by `share` of what the step asks for; friction and d follow.
+static void change_loads(abPatchIsland* island, Work* w, double share) {
+  memset(w->load_step, 0, sizeof(double) * (size_t)island->ndof);
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    if (!(c->law.mu > 0)) continue;
+    double load = fmax(c->law.load + share * w->change[i], least_load(c)), df[6] = {0};
+    double dl = load - c->law.load;
+    df[0] = c->rate[0] * dl, df[1] = c->rate[1] * dl, df[5] = c->rate[2] * dl;
+    c->answer[0] += df[0], c->answer[1] += df[1], c->answer[5] += df[5];
+    ab_patch_set_load(&c->law, load);
+    ab_patch_scatter(island, c, df, w->load_step);
+  }
+  for (int i = 0; i < island->ndof; i++) island->gradient[i] -= w->load_step[i];
+  ab_patch_back(&w->matrix, w->load_step);
+  for (int i = 0; i < island->ndof; i++) island->direction[i] += w->load_step[i];
+  for (int i = 0; i < island->ncontact; i++)
+    ab_patch_relative(island, island->contact[i], island->direction, island->contact[i]->step);
+}
+
+// A fixed point within the linear problem: loads -> step -> loads. Where friction and pressure are
+// strongly coupled (a rod that jams) its rounds shrink slowly; the share of the change that is
+// taken follows from the last two by Aitken's rule.
+static void follow_loads(abPatchIsland* island, Work* w, int rounds, double enough) {
+  double share = 1;
+  for (int k = 0; k < rounds; k++) {
+    double most = 0, dot = 0, norm = 0;
+    for (int i = 0; i < island->ncontact; i++) {
+      const abPatchContact* c = island->contact[i];
+      double last = k > 0 ? w->change[i] : 0;
+      w->change[i] = 0;
+      if (!(c->law.mu > 0)) continue;
+      double size = fmax(c->law.load, c->push * c->law.moments.m[AB_M_1] * c->unit);
+      double now = wanted_change(c), turn = (now - last) / size;
+      w->change[i] = now;
+      most = fmax(most, fabs(now) / size);
+      dot += last / size * turn, norm += turn * turn;
+    }
+    if (most <= enough) return;
+    if (k > 0 && norm > 0) share = fmin(8, fmax(0.1, -share * dot / norm));
+    change_loads(island, w, share);
+  }
+}
+
+// The step d from gradient, answer and G. False if it is not finite.
+static bool find_direction(abPatchIsland* island, Work* w) {
+  ab_patch_factor(island, &w->matrix);
+  for (int i = 0; i < island->ndof; i++) island->direction[i] = -island->gradient[i];
+  ab_patch_back(&w->matrix, island->direction);
+  double sum = 0;
+  for (int i = 0; i < island->ndof; i++) sum += 0 * island->direction[i];
+  if (sum != 0) return false;
+  for (int i = 0; i < island->ncontact; i++)
+    ab_patch_relative(island, island->contact[i], island->direction, island->contact[i]->step);
+  return true;
+}
+
+static void take_step(abPatchIsland* island, double a) {
+  for (int i = 0; i < island->ndof; i++) island->v[i] += a * island->direction[i];
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    double Gd[6];
+    ab_patch_apply_G(&c->G, c->step, Gd);
+    for (int k = 0; k < 6; k++) {
+      c->V[k] += a * c->step[k];
+      c->impulse[k] += a * (c->answer[k] - Gd[k] - c->impulse[k]);
+    }
+  }
+}
+
+// --- the whole
+
+// What the user is told: the residual of the forces, and of the bound of friction so that
+// AB_PATCH_GAP counts as the default tolerance.
+static double reported(double residual, double gap) { return fmax(residual, 0.01 * gap); }
+
+// The loads of the last step where they are near, else those of the impulses.
+static void renew_profiles(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    if (!(c->law.mu > 0)) continue;
+    ab_patch_set_load(&c->law, fmax(c->impulse[2], least_load(c)));
+    ab_patch_follow_pressure(c, c->X, c->X_f);
+  }
+}
+
+// Friction that acts beside the pressure is set right. Returns whether there was any.
+static bool renew_offsets(abPatchIsland* island) {
+  bool any = false;
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    if (ab_patch_offset(c) <= AB_PATCH_OFFSET) continue;
+    ab_patch_follow_pressure(c, c->V, c->impulse);
+    any = true;
+  }
+  return any;
+}
+
+// Coordinates move along v + shift, see patch.c. Of islands of free bodies shift = H^-1 r, r half
+// of the momentum lost in the step by each body that slides or rests on faces. H^-1 takes out of it
+// whatever the contacts hold. Not so where a body rolls, rocks on an edge or strikes: the mean of
+// two velocities is exact under a constant force, but feeds energy into an oscillation, and an
+// impulse taken half-way along two paths does not keep the angular momentum.
+#define CALM_CHANGE 2.0  // times g h
+
+static void find_calm(abPatchIsland* island, bool* calm) {
+  const abPatchSystem* system = island->system;
+  double most = CALM_CHANGE * system->gravity * system->h;
+  for (int b = 0; b < island->nblock; b++) {
+    int body = system->problem->response->mover[island->mover[b]].body0;
+    const double* v = island->v + island->offset[b];
+    abVec3 change = v3_sub(v3(v[0], v[1], v[2]), system->problem->body[body].twist.lin);
+    calm[b] = v3_norm(change) <= most;
+  }
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    bool face = system->problem->pair[c->pair].patch.kind == AB_PATCH_SURFACE;
+    for (int k = 0; k < 2 && !face && c->impulse[2] > 0; k++)
+      if (c->side[k].block >= 0) calm[c->side[k].block] = false;
+  }
+}
+
+static bool shift_load(abPatchIsland* island) {
+  const abContactProblem* problem = island->system->problem;
+  bool any = false;
+  for (int b = 0; b < island->nblock; b++)
+    if (island->inertia[b]) return false;
+  bool* calm = AB_TAKE(island->scratch, bool, island->nblock);
+  if (!calm) return false;
+  find_calm(island, calm);
+  for (int b = 0; b < island->nblock; b++) {
+    int body = problem->response->mover[island->mover[b]].body0;
+    double start[6], *x = island->direction + island->offset[b];
+    const double* v = island->v + island->offset[b];
+    twist_to_array(problem->body[body].twist, start);
+    for (int k = 0; k < 6; k++) {
+      x[k] = calm[b] ? 0.5 * (start[k] - v[k]) : 0;
+      any |= x[k] != 0;
+    }
+  }
+  ab_patch_apply_inertia(island, island->direction, island->shift);
+  return any;
+}
+
+static void find_shift(abPatchIsland* island, Work* w) {
+  bool any = shift_load(island), made = w->matrix.value != NULL;
+  if (any && !made) made = take_work(island, w) == AB_OK;
+  if (any && made) {
+    if (!w->matrix.factored) ab_patch_factor(island, &w->matrix);
+    ab_patch_back(&w->matrix, island->shift);
+  } else {
+    memset(island->shift, 0, sizeof(double) * (size_t)island->ndof);
+  }
+}
+
+// Bodies at rest lie so little deep that rounding of their coordinates is seen as a force.
+static double rounding(const abPatchIsland* island) {
+  const abPatchSystem* system = island->system;
+  double rate = system->param[AB_PATCH_RECOVERY] / system->h, most = 0;
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    abVec3 p = system->problem->pair[c->pair].patch.center;
+    double mass = c->push * c->law.moments.m[AB_M_1];
+    most = fmax(most, v3_norm(p) * c->law.weight * c->law.moments.m[AB_M_1] / (mass * c->unit));
+  }
+  return 4 * DBL_EPSILON * rate * most;
+}
+
+static double wanted_residual(const abPatchIsland* island) {
+  double tolerance = island->system->param[AB_PATCH_TOLERANCE];
+  bool slides = false;
+  if (island->departure > 1) return STRIKING_SHARE * tolerance;
+  for (int i = 0; i < island->ncontact; i++) slides |= island->contact[i]->moves;
+  if (slides && island->ncontact <= FEW) return FEW_SHARE * tolerance;
+  return fmin(0.1 * tolerance, fmax(CALM_SHARE * tolerance, rounding(island)));
+}
+
+abStatus ab_patch_solve(abPatchIsland* island) {
+  const double* param = island->system->param;
+  double tolerance = param[AB_PATCH_TOLERANCE];
+  double enough = wanted_residual(island);
+  int most = (int)param[AB_PATCH_ITERATIONS], followed = 0, renewed = 0;
+  bool relaxed = true;
+  double gap = 0, best = INFINITY;
+  int since = 0;
+  Work w = {0};
+  for (int n = 0;; n++) {
+    bool turn = false;
+    if (n > 0 && relaxed) {
+      if (n <= 3) renew_profiles(island);
+      int far = ab_patch_relax(island);
+      turn = island->residual <= 0.1 || n >= MOST_RELAXED || far == 0;
+    }
+    if (turn) relaxed = false;
+    if (n == 0 || !relaxed) evaluate(island);
+    island->residual = ab_patch_residual(island);
+    gap = ab_patch_gap(island);
+    if (n == 0 || !relaxed) {
+      bool settled = gap <= AB_PATCH_GAP || followed >= MOST_FOLLOWED;
+      if (island->residual <= enough && settled) {
+        if (renewed++ >= MOST_RENEWED || !renew_offsets(island)) break;
+        evaluate(island);
+        island->residual = ab_patch_residual(island);
+        if (island->residual <= enough) break;
+      }
+      if (island->residual < 0.5 * best) best = island->residual, since = 0;
+      // rounding stops it
+      if (++since > 8 && settled && island->residual <= tolerance) break;
+    }
+    if (n >= most || !isfinite(island->residual)) break;
+    if (n == 0) {
+      abStatus status = take_work(island, &w);
+      if (status != AB_OK) return status;
+      ab_patch_relax(island);
+      island->residual = ab_patch_residual(island);
+    }
+    island->iterations++;
+    find_rates(island);
+    if (!find_direction(island, &w)) {
+      island->nregularised++;
+      break;
+    }
+    if (followed < MOST_FOLLOWED && (relaxed || gap > AB_PATCH_GAP)) {
+      follow_loads(island, &w, relaxed ? 2 : 8, relaxed ? 1e-2 : 0.1 * AB_PATCH_GAP);
+      followed += !relaxed;
+    }
+    take_step(island, relaxed ? 1 : line_search(island, &w));
+  }
+  island->residual = reported(island->residual, gap);
+  find_shift(island, &w);
+  return AB_OK;
+}
