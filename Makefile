@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ABUT = build/release/abut
 
-.PHONY: help build demo test test-asan test-fuzz test-geometry-long bench bench-quick paper format lint install clean
+.PHONY: help build demo test test-asan test-stories test-fuzz test-geometry-long bench bench-quick paper format lint install clean
 
 help:
 	@echo "make demo      simulate a scene worth looking at and write out/demo.html"
@@ -12,7 +12,7 @@ help:
 	@echo "make bench     abut beside its peers: out/bench/index.html"
 	@echo "make build     the library and the program: $(ABUT)"
 	@echo "make install   library, headers, program, abut.pc, CMake package (PREFIX=$(PREFIX))"
-	@echo "make test-asan | test-fuzz | test-geometry-long | bench-quick | format | lint | clean"
+	@echo "make test-asan | test-stories | test-fuzz | test-geometry-long | bench-quick | format | lint | clean"
 
 build:
 	@tools/setup.sh build test
@@ -35,6 +35,11 @@ test-asan:
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS)
+
+test-stories:
+	@tools/setup.sh build test
+	@$(MAKE) --no-print-directory build
+	@/usr/bin/python3 test/stories/motion_stories.py $(ABUT) --jobs $(JOBS)
 
 SECONDS_EACH ?= 30
 test-fuzz:

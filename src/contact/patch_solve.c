@@ -238,7 +238,7 @@ static void follow_loads(abPatchIsland* island, Work* w, int rounds, double enou
       double last = k > 0 ? w->change[i] : 0;
       w->change[i] = 0;
       if (!(c->law.mu > 0)) continue;
-      double size = fmax(c->law.load, c->push * c->law.moments.m[AB_M_1] * c->unit);
+      double size = fmax(c->law.load, 1e-3 * c->push * c->law.moments.m[AB_M_1] * c->unit);
       double now = wanted_change(c), turn = (now - last) / size;
       w->change[i] = now;
       most = fmax(most, fabs(now) / size);
