@@ -131,6 +131,7 @@ typedef struct abPatchContact {
   bool face;      // its patch is a surface, no line or point
   bool rebounds;  // the targets are raised by restitution
   bool linear;    // the law is, about V: ab_patch_evaluate
+  double lift;  // velocity by which the coordinates of a rebound move beyond its own
   bool known;     // the law at X is in X_f, X_G
   abPatchLaw law;
   double X_f[6];

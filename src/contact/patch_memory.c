@@ -65,7 +65,8 @@ static void keep_place(const abPair* pair, const abPatchContact* c, abPatchMemor
   m->area = pair->patch.area;
 }
 
-static void keep(const abPatchSystem* system, abPatchContact* c) {
+static void keep(const abPatchIsland* island, abPatchContact* c) {
+  const abPatchSystem* system = island->system;
   const abPair* pair = &system->problem->pair[c->pair];
   abPatchMemory* m = pair->memory;
   double h = system->h, k = system->param[AB_PATCH_RECOVERY] / h;
@@ -75,7 +76,9 @@ static void keep(const abPatchSystem* system, abPatchContact* c) {
   m->slide[2] = c->X[5] + c->law.bristle[2];
   move_bristle(system, c);
   for (int i = 0; i < 3; i++) m->bristle[i] = c->law.bristle[i] / k;
-  for (int i = 0; i < 6; i++) m->V[i] = c->V[i] - c->drift[i];
+  // what the coordinates are moved by on purpose is no drift
+  ab_patch_relative(island, c, island->shift, m->V);
+  for (int i = 0; i < 6; i++) m->V[i] += c->V[i] - c->drift[i];
   m->went[0] = h * c->V[0], m->went[1] = h * c->V[1], m->went[2] = h * c->V[5];
   memcpy(m->impulse, c->impulse, sizeof m->impulse);
   if (c->moves)
@@ -125,5 +128,5 @@ void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSol
   double fast = AB_PATCH_SLIDING * c->law.slip_speed;
   c->slipping = c->impulse[2] > 0 && ab_patch_slipping_share(&c->law, c->V, fast) > 0.5;
   tell(system, c, solution);
-  keep(system, c);
+  keep(island, c);
 }

@@ -14,7 +14,7 @@ static inline double larger(double a, double b) { return a > b ? a : b; }
 // ---------------------------------------------------------------------------------------
 
 // A rebound slower than this many times what the free motion changes in a step is rest.
-#define REBOUND 0.5
+#define REBOUND 0.1
 
 // Joints may hold two bodies so that nothing moves them against each other along some direction. A
 // contact is at most as stiff there as if its bodies were so much heavier: else rounding would make
@@ -62,15 +62,30 @@ static void relative_at(const abContactProblem* problem, const abPatchContact* c
 }
 
 // Rebound. A body approaches with u over the gap d while the free motion accelerates it towards the
-// other by a; it strikes with u^2 + 2 a d, and should leave with e^2 of that. At the end of the
-// step it is at d + h v' with the velocity v', so that
+// other by a; it strikes after the time t, d = u t + a t^2 / 2, with sqrt(u^2 + 2 a d), leaves with e
+// times that, w, and flies on for what is left of the step, T = h - t. So it should end with the
+// velocity w - a T at the height w T - a T^2 / 2: energy and time are right whatever the step's
+// length. The velocity is the target; that the height is another than d + h (w - a T) is left to
+// the shift of the coordinates (`lift`, find_shift in patch_solve.c). Where it would be falling
+// again, or bounces end within the step, only the energy is made right, at the height d + h v':
 //
-//   v'^2 / 2 + a (d + h v') = e^2 (u^2 + 2 a d) / 2
-//   v' = -a h + sqrt((a h)^2 + e^2 u^2 - 2 (1 - e^2) a d),
-//
-// and energy is right whatever the step's length. Bounces that end within the step are rest.
+//   v'^2 / 2 + a (d + h v') = e^2 (u^2 + 2 a d) / 2.
+typedef struct Rebound {
+  double speed, lift;
+} Rebound;
+
+static Rebound find_rebound(double u, double a, double d, double e, double h) {
+  double strikes = sqrt(u * u + 2 * fmax(a, 0) * d);
+  double t = a > 0 ? 2 * d / (u + strikes) : d / u, T = fmax(0, h - t), w = e * strikes;
+  double speed = w - fmax(a, 0) * T, height = (w - 0.5 * fmax(a, 0) * T) * T;
+  if (speed > 0.1 * fmax(a, 0) * h) return (Rebound){speed, (height - d) / h - speed};
+  double ah = fmax(a, 0) * h, left = ah * ah + e * e * u * u - 2 * (1 - e * e) * fmax(a, 0) * d;
+  return (Rebound){sqrt(fmax(0, left)) - ah, 0};
+}
+
 static bool add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
   double e = pair->surface.restitution, h = system->h;
+  c->lift = 0;
   if (!(e > 0)) return false;
   abPatchLaw* law = &c->law;
   double before[6], after[6], A = law->moments.m[AB_M_1];
@@ -80,17 +95,16 @@ static bool add_restitution(const abPatchSystem* system, const abPair* pair, abP
   double u = -(before[2] + before[3] * cy - before[4] * cx);
   double a = (before[2] - after[2]) / h;
   double gap = -(pair->patch.h0 + pair->patch.hx * cx + pair->patch.hy * cy);
-  if (!(u > 0) || gap > h * (u + fmax(0, a * h))) return false;
-  gap = fmax(gap, 0);
-  double left = a > 0 ? a * a * h * h + e * e * u * u - 2 * (1 - e * e) * a * gap : e * e * u * u;
-  double v = sqrt(fmax(0, left)) - fmax(0, a * h);
-  if (!(v > REBOUND * fabs(a) * h)) return false;
-  double ratio = v / u;
+  if (!(u > 0) || gap > h * (u + 0.5 * fmax(0, a * h))) return false;
+  Rebound rebound = find_rebound(u, a, fmax(gap, 0), e, h);
+  if (!(rebound.speed > REBOUND * fabs(a) * h)) return false;
+  double ratio = rebound.speed / u;
   double target[3] = {-ratio * before[2], ratio * before[4], -ratio * before[3]};
   double old = fmin(law->target[0][0] + law->target[0][1] * cx + law->target[0][2] * cy,
                     law->target[1][0] + law->target[1][1] * cx + law->target[1][2] * cy);
   if (target[0] + target[1] * cx + target[2] * cy <= old) return false;
   for (int i = 0; i < 2; i++) memcpy(law->target[i], target, sizeof target);
+  c->lift = rebound.lift;
   return true;
 }
 
@@ -149,6 +163,8 @@ double ab_patch_work(const abPatchIsland* island) {
       sum += c->impulse[k] * (before[k] + 0.5 * (c->V[k] - free[k]));
       size += fabs(c->impulse[k] * before[k]);
     }
+    // a rebound ends at another height than its velocity says
+    if (c->rebounds) sum += c->push * c->law.moments.m[AB_M_1] * (before[2] - free[2]) * c->lift;
   }
   double fall = island->system->gravity * island->system->h;
   for (int b = 0; b < island->nblock; b++) sum -= 0.5 * ab_patch_mass(island, b) * fall * fall;

@@ -350,6 +350,24 @@ static bool shift_load(abPatchIsland* island) {
   return any;
 }
 
+// Shared by the two bodies of a rebound as their masses say.
+static void add_lift(abPatchIsland* island, const abPatchContact* c) {
+  if (!(c->rebounds && c->impulse[2] > 0)) return;
+  const abResponse* r = island->system->problem->response;
+  double mobility[2] = {0}, sum = 0;
+  for (int k = 0; k < 2; k++) {
+    const abPatchSide* s = &c->side[k];
+    if (s->block >= 0 && !island->inertia[s->block]) mobility[k] = r->inv_mass[s->body];
+    sum += mobility[k];
+  }
+  for (int k = 0; k < 2; k++) {
+    if (!(mobility[k] > 0)) continue;
+    double by = (k == 0 ? 1 : -1) * c->lift * mobility[k] / sum;
+    double* to = island->shift + island->offset[c->side[k].block];
+    to[0] += by * c->axis[2].x, to[1] += by * c->axis[2].y, to[2] += by * c->axis[2].z;
+  }
+}
+
 static void find_shift(abPatchIsland* island, Work* w) {
   bool any = shift_load(island), made = w->matrix.value != NULL;
   if (any && !made) made = take_work(island, w) == AB_OK;
@@ -359,6 +377,7 @@ static void find_shift(abPatchIsland* island, Work* w) {
   } else {
     memset(island->shift, 0, sizeof(double) * (size_t)island->ndof);
   }
+  for (int i = 0; i < island->ncontact; i++) add_lift(island, island->contact[i]);
 }
 
 // Bodies at rest lie so little deep that rounding of their coordinates is seen as a force.
