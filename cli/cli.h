@@ -73,6 +73,8 @@ int cli_fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
 int cli_fail_at(const char* file, int line, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 int cli_error(const abError* error);
+// Everything that stands against a file; where there is no list, the error.
+int cli_problems(const abNotes* notes, const abError* error);
 // "; did you mean 'x'?" where one of the names is close to `name`, else "; there are: a, b, c".
 const char* cli_suggest(const char* name, int n, const char* const* known);
 
@@ -96,7 +98,8 @@ json_t* cli_json_number(double x);                          // null where x is n
 // ----------------------------------------------------------------------------------------
 
 // Loads a scene and prints its notes as warnings; NULL with a message printed.
-abModel* cli_load(const char* path, bool quiet);
+// floating: bodies fixed to the world get free joints.
+abModel* cli_load(const char* path, bool quiet, bool floating);
 // A simulation under the named contact model (NULL: the scene's), with the run's other options.
 abData* cli_simulation(const abModel* model, const CliArgs* args, const char* contact);
 // Steps in `time` seconds.
@@ -106,6 +109,7 @@ double cli_total_energy(const abModel* model, const abData* data);
 // The options cli_simulation reads, for the lists of the commands that use it.
 #define CLI_SIMULATION_OPTIONS                                                               \
   {"--time", "T", "simulated time [s] (2)"}, {"--step", "H", "time step [s] (the scene's)"}, \
+      {"--floating", NULL, "what is fixed to the world floats: the root link of a URDF"},    \
       {"--key", "NAME", "start from this keyframe (else from the scene's initial pose)"},    \
       {"--set", "NAME=VALUE",                                                                \
        "a parameter of the contact model, as `abut models` lists them; "                     \

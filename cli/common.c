@@ -41,6 +41,11 @@ int cli_error(const abError* error) {
                         : cli_fail("%s", error->message);
 }
 
+int cli_problems(const abNotes* notes, const abError* error) {
+  for (int i = 0; i < notes->nproblem; i++) cli_error(&notes->problem[i]);
+  return notes->nproblem ? CLI_BAD_INPUT : cli_error(error);
+}
+
 static int least(int a, int b, int c) {
   int m = a < b ? a : b;
   return m < c ? m : c;

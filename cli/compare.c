@@ -260,7 +260,8 @@ int cli_compare(int argc, char** argv) {
   if (!cli_parse(&command, argc, argv, &args, &code)) return code;
   int n = choose_models(cli_value(&args, "--contact"), name);
   if (n == 0) return CLI_BAD_INPUT;
-  abModel* model = cli_load(args.argument[0], cli_has(&args, "--quiet"));
+  abModel* model =
+      cli_load(args.argument[0], cli_has(&args, "--quiet"), cli_has(&args, "--floating"));
   if (!model) return CLI_BAD_INPUT;
   code = compare_all(model, &args, n, name);
   ab_model_free(model);

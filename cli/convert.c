@@ -40,8 +40,9 @@ static int convert_scene(const char* in, const char* out, bool quiet) {
   for (int i = 0; i < notes.n && !quiet; i++)
     fprintf(stderr, "%s:%d: warning: %s\n", notes.note[i].file, notes.note[i].line,
             notes.note[i].message);
+  if (!scene) cli_problems(&notes, &error);
   ab_notes_free(&notes);
-  if (!scene) return cli_error(&error);
+  if (!scene) return CLI_BAD_INPUT;
   // A scene that does not compile is refused here, and not by whoever reads the new file.
   abModel* model = ab_scene_compile(scene, &error);
   bool good = model && ab_scene_save(scene, out, &error) == AB_OK;

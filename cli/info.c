@@ -5,6 +5,7 @@
 #include "cli.h"
 
 static const CliOption option[] = {
+    {"--floating", NULL, "what is fixed to the world floats: the root link of a URDF"},
     {"--json", NULL, "the model as one JSON object; references are indices"},
 };
 
@@ -71,7 +72,11 @@ static void print_bodies(const abModel* m) {
     cli_cell(&t, "(%.4g, %.4g, %.4g)", b->com.x, b->com.y, b->com.z);
     cli_cell(&t, "(%.4g, %.4g, %.4g)", b->inertia.x, b->inertia.y, b->inertia.z);
     cli_cell(&t, "%d", b->ngeom);
-    cli_cell(&t, "%s", b->njoint ? joints : b->mover < 0 ? "fixed to the world" : "welded");
+    cli_cell(&t, "%s",
+             b->njoint       ? joints
+             : b->mocap >= 0 ? "moved from outside"
+             : b->mover < 0  ? "fixed to the world"
+                             : "welded");
   }
   printf("\nBodies\n");
   cli_table_print(&t, "  ");
@@ -122,14 +127,89 @@ static void print_geoms(const abModel* m) {
   cli_table_print(&t, "  ");
 }
 
+static void print_tendons(const abModel* m) {
+  if (!m->ntendon) return;
+  static const char* const heading[] = {"tendon",     "joints",          "range",
+                                        ">stiffness", ">damping",        ">frictionloss",
+                                        ">armature",  "slack [m or rad]"};
+  CliTable t = cli_table(8, heading);
+  for (int i = 0; i < m->ntendon; i++) {
+    const abTendon* a = &m->tendon[i];
+    char joints[400] = "";
+    for (int k = 0; k < a->njoint; k++) {
+      const abTendonJoint* e = &m->tendon_joint[a->joint0 + k];
+      size_t at = strlen(joints);
+      snprintf(joints + at, sizeof joints - at, "%s%.4g %s", k ? " + " : "", e->coef,
+               m->joint[e->joint].name);
+    }
+    cli_cell(&t, "%s", or_dash(a->name));
+    cli_cell(&t, "%s", joints);
+    if (a->limited)
+      cli_cell(&t, "%.4g .. %.4g", a->range[0], a->range[1]);
+    else
+      cli_cell(&t, "free");
+    cli_cell(&t, "%.4g", a->stiffness);
+    cli_cell(&t, "%.4g", a->damping);
+    cli_cell(&t, "%.4g", a->frictionloss);
+    cli_cell(&t, "%.4g", a->armature);
+    cli_cell(&t, "%.4g .. %.4g", a->springlength[0], a->springlength[1]);
+  }
+  printf("\nTendons\n");
+  cli_table_print(&t, "  ");
+}
+
+// What an equality ties together, and how.
+static void describe_equality(const abModel* m, const abEquality* e, char* text, size_t size) {
+  const double* c = e->polycoef;
+  abVec3 p = e->frame1.p, q = e->frame2.p;
+  if (e->type == AB_EQUALITY_JOINT || e->type == AB_EQUALITY_TENDON) {
+    bool joint = e->type == AB_EQUALITY_JOINT;
+    int one = joint ? e->joint1 : e->tendon1, two = joint ? e->joint2 : e->tendon2;
+    const char* a = joint ? m->joint[one].name : m->tendon[one].name;
+    const char* b = two < 0 ? "" : joint ? m->joint[two].name : m->tendon[two].name;
+    if (two < 0)
+      snprintf(text, size, "%s = %.4g", a, c[0]);
+    else
+      snprintf(text, size, "%s = (%.4g, %.4g, %.4g, %.4g, %.4g) . powers of %s", a, c[0], c[1],
+               c[2], c[3], c[4], b);
+    return;
+  }
+  snprintf(text, size, "%s at (%.4g, %.4g, %.4g) to %s at (%.4g, %.4g, %.4g)",
+           m->body[e->body1].name, p.x, p.y, p.z, m->body[e->body2].name, q.x, q.y, q.z);
+}
+
+static void print_equalities(const abModel* m) {
+  if (!m->nequality) return;
+  static const char* const heading[] = {"equality", "type", "active", "what"};
+  static const char* const type[] = {"connect", "weld", "joint", "tendon"};
+  CliTable t = cli_table(4, heading);
+  for (int i = 0; i < m->nequality; i++) {
+    char what[600];
+    describe_equality(m, &m->equality[i], what, sizeof what);
+    cli_cell(&t, "%s", or_dash(m->equality[i].name));
+    cli_cell(&t, "%s", type[m->equality[i].type]);
+    cli_cell(&t, "%s", m->equality[i].active ? "yes" : "no");
+    cli_cell(&t, "%s", what);
+  }
+  printf("\nEqualities\n");
+  cli_table_print(&t, "  ");
+}
+
 static void print_actuators(const abModel* m) {
   if (!m->nactuator) return;
-  static const char* const heading[] = {"actuator", "joint", ">gear", ">gain", "bias"};
+  static const char* const heading[] = {"actuator", "drives", ">gear", ">gain", "bias"};
   CliTable t = cli_table(5, heading);
   for (int i = 0; i < m->nactuator; i++) {
     const abActuator* a = &m->actuator[i];
+    bool joint = a->drive == AB_DRIVE_JOINT, tendon = a->drive == AB_DRIVE_TENDON;
     cli_cell(&t, "%s", or_dash(a->name));
-    cli_cell(&t, "%s", or_dash(m->joint[a->joint].name));
+    cli_cell(&t, "%s%s",
+             joint    ? ""
+             : tendon ? "tendon "
+                      : "site ",
+             or_dash(joint    ? m->joint[a->joint].name
+                     : tendon ? m->tendon[a->tendon].name
+                              : m->site[a->site].name));
     cli_cell(&t, "%.4g", a->gear[0]);
     cli_cell(&t, "%.4g", a->gainprm[0]);
     cli_cell(&t, "(%.4g, %.4g, %.4g)", a->biasprm[0], a->biasprm[1], a->biasprm[2]);
@@ -148,7 +228,7 @@ int cli_info(int argc, char** argv) {
   CliArgs args;
   int code;
   if (!cli_parse(&command, argc, argv, &args, &code)) return code;
-  abModel* model = cli_load(args.argument[0], false);
+  abModel* model = cli_load(args.argument[0], false, cli_has(&args, "--floating"));
   if (!model) return CLI_BAD_INPUT;
   if (cli_has(&args, "--json")) {
     char* json = ab_model_json(model, false);
@@ -160,6 +240,8 @@ int cli_info(int argc, char** argv) {
     print_bodies(model);
     print_joints(model);
     print_geoms(model);
+    print_tendons(model);
+    print_equalities(model);
     print_actuators(model);
     print_keys(model);
   }

@@ -364,7 +364,7 @@ int cli_inverse(int argc, char** argv) {
   int code;
   abError error = {0};
   if (!cli_parse(&command, argc, argv, &args, &code)) return code;
-  abModel* model = cli_load(args.argument[1], cli_has(&args, "--quiet"));
+  abModel* model = cli_load(args.argument[1], cli_has(&args, "--quiet"), false);
   if (!model) return CLI_BAD_INPUT;
   Job job = {.model = model, .explicit_gyro = !scene_gyro(model)};
   double gyro = job.explicit_gyro ? 0 : 1;

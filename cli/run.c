@@ -98,10 +98,10 @@ static void catch_signals(void) {
 // --- setting up (shared with compare)
 // -----------------------------------------------------------------
 
-abModel* cli_load(const char* path, bool quiet) {
+abModel* cli_load(const char* path, bool quiet, bool floating) {
   abError error = {0};
   abNotes notes = {0};
-  abModel* model = ab_load(path, &notes, &error);
+  abModel* model = ab_load_with(path, &(abLoadOption){.floating = floating}, &notes, &error);
   for (int i = 0; i < notes.n && !quiet; i++) {
     const abError* n = &notes.note[i];
     if (n->line > 0)
@@ -109,8 +109,8 @@ abModel* cli_load(const char* path, bool quiet) {
     else
       fprintf(stderr, "%s: warning: %s\n", n->file, n->message);
   }
+  if (!model) cli_problems(&notes, &error);
   ab_notes_free(&notes);
-  if (!model) cli_error(&error);
   return model;
 }
 
@@ -511,7 +511,7 @@ static bool prepare(Run* run) {
   if (!cli_number(&run->args, "--time", 0, INFINITY, &time) ||
       !whole_number(&run->args, "--every", 1e12, &run->every))
     return false;
-  run->model = cli_load(run->scene, run->quiet);
+  run->model = cli_load(run->scene, run->quiet, cli_has(&run->args, "--floating"));
   if (!run->model) return false;
   run->data = cli_simulation(run->model, &run->args, cli_value(&run->args, "--contact"));
   if (!run->data) return false;

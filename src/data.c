@@ -11,6 +11,7 @@
 #include "dynamics/free_motion.h"
 #include "dynamics/kinematics.h"
 #include "sleep.h"
+#include "unsupported.h"
 
 // Address space, not memory: pages are filled as a step touches them.
 static const size_t STEP_RESERVE = (size_t)16 << 30;
@@ -32,6 +33,8 @@ static size_t place_arrays(const abModel* m, abData* d, char* base) {
   PLACE(v, m->nv);
   PLACE(ctrl, m->nactuator);
   PLACE(applied, m->nbody);
+  PLACE(mocap_pos, m->nmocap);
+  PLACE(mocap_quat, m->nmocap);
   PLACE(pose, m->nbody);
   PLACE(R, m->nbody);
   PLACE(com, m->nbody);
@@ -58,6 +61,7 @@ static void destroy_arena(struct abArena* arena) {
 }
 
 abData* ab_data_create(const abModel* model, abError* error) {
+  if (ab_model_unsupported(model, error) != AB_OK) return NULL;
   size_t header = (sizeof(abData) + 63) & ~(size_t)63;
   char* block = ab_alloc_zero(header + place_arrays(model, (abData*)&(abData){0}, NULL));
   abData* d = (abData*)block;
@@ -110,6 +114,11 @@ abStatus ab_data_reset(const abModel* model, abData* d, int key) {
   memset(d->v, 0, sizeof(double) * (size_t)model->nv);
   memset(d->ctrl, 0, sizeof(double) * (size_t)model->nactuator);
   memset(d->applied, 0, sizeof(abWrench) * (size_t)model->nbody);
+  for (int i = 0; i < model->nmocap; i++) {
+    abPose pose = model->body[model->mocap_body[i]].pose;
+    d->mocap_pos[i] = key < 0 ? pose.p : model->key[key].mocap_pos[i];
+    d->mocap_quat[i] = key < 0 ? pose.q : model->key[key].mocap_quat[i];
+  }
   d->time = 0;
   if (key >= 0) {
     memcpy(d->v, model->key[key].v, sizeof(double) * (size_t)model->nv);

@@ -53,6 +53,8 @@ typedef struct abData {
   // --- inputs, kept from step to step ---
   double* ctrl;                   // nactuator
   abWrench* applied;              // per body: force at the centre of mass and torque, world axes
+  abVec3* mocap_pos;              // nmocap: where the mocap bodies are; what they do between two
+  abQuat* mocap_quat;             // steps is not followed, they are where they are put
   double h;                       // the step; starts as model->timestep
   const abContactModel* contact;  // NULL: contact off
   double param[64];               // its parameters

@@ -77,6 +77,9 @@ typedef struct abBody {
   // hull, with its type; otherwise the type is AB_MESH, smooth geoms by their tessellations.
   const abShape* hull;
   bool gravity;  // false: gravity does not act (gravcomp = 1)
+  // index into abData.mocap_pos and mocap_quat, -1 if none. A mocap body hangs on the world, has no
+  // joints, no mass counts and nothing moves it but those arrays: mover = -1, weld = itself.
+  int mocap;
 } abBody;
 
 typedef struct abJoint {
@@ -105,10 +108,22 @@ typedef struct abGeom {
   double e_t, e_o;     // axes of the friction ellipsoid
   double e_r;          // < 0: from the patch
   double restitution;
+  // A pair touches with force where its distance is below the sum of the two margins, as if each
+  // surface lay that far out; from there to the sum of margins and gaps it is only looked at.
   double margin, gap;
   float rgba[4];
   int mesh;  // index into mesh, -1 if none
+  // false: contype and conaffinity are 0 and no abPairRule names it, so that it can be left out of
+  // everything but pictures and masses
+  bool collides;
 } abGeom;
+
+// A named frame on a body: what site actuators act at.
+typedef struct abSite {
+  const char* name;
+  int body;
+  abPose pose;  // in the body frame
+} abSite;
 
 // A mesh asset as it is drawn; contact uses the hull, which is shape.poly of the geoms that name
 // it. Vertices stay where the file has them, but for scale and reference frame: unlike in MuJoCo,
@@ -124,12 +139,29 @@ typedef struct abMesh {
 typedef enum abGainType { AB_GAIN_FIXED, AB_GAIN_AFFINE } abGainType;
 typedef enum abBiasType { AB_BIAS_NONE, AB_BIAS_AFFINE } abBiasType;
 
+// What an actuator pulls on; the length and velocity its law sees, and what its force does there.
+//   AB_DRIVE_JOINT   gear * coordinate (ball: gear . rotation vector, free: 0); the joint feels
+//                    gear * force
+//   AB_DRIVE_TENDON  gear[0] * length of the tendon; the tendon's joints feel coef * gear[0] *
+//                    force
+//   AB_DRIVE_SITE    without refsite: length 0; velocity = gear . twist of the site in its own
+//                    axes; the site feels force * gear, three forces and three torques in its axes.
+//                    With refsite: length = gear . (position of site relative to refsite, in
+//                    refsite's axes; rotation vector that turns refsite to site, in refsite's
+//                    axes), where a half of gear that is zero is left out; the force acts on the
+//                    site and, reversed, through refsite, in refsite's axes. Velocities of joints
+//                    that move both sites do not count.
+typedef enum abDrive { AB_DRIVE_JOINT, AB_DRIVE_TENDON, AB_DRIVE_SITE } abDrive;
+
 // Force = gain * ctrl + bias, gain = gainprm . (1, length, velocity) and bias = biasprm . (1,
-// length, velocity) (only the first gain parameter for AB_GAIN_FIXED, no bias for AB_BIAS_NONE);
-// the joint feels gear * force.
+// length, velocity) (only the first gain parameter for AB_GAIN_FIXED, no bias for AB_BIAS_NONE).
+// A position servo given by its damping ratio has its velocity gain here, computed at q0.
 typedef struct abActuator {
   const char* name;
-  int joint;
+  abDrive drive;
+  int joint;          // AB_DRIVE_JOINT, else -1
+  int tendon;         // AB_DRIVE_TENDON, else -1
+  int site, refsite;  // AB_DRIVE_SITE, else -1; refsite may be -1, too
   double gear[6];
   abGainType gain;
   abBiasType bias;
@@ -138,10 +170,61 @@ typedef struct abActuator {
   double ctrl_range[2], force_range[2];
 } abActuator;
 
+// A fixed tendon: a length that is linear in the coordinates of hinges and slides,
+//   L = sum coef q over joint[joint0] .. joint[joint0 + njoint - 1] of abModel.tendon_joint,
+// with a force f along it; joint i feels coef f.
+typedef struct abTendon {
+  const char* name;
+  int joint0, njoint;
+  bool limited;
+  double range[2], margin;  // the limit acts where L - range[0] or range[1] - L is below margin
+  double stiffness;         // f = stiffness * (nearest end of springlength - L) outside of it
+  double springlength[2];   // [0] <= [1]: between them the spring is slack
+  double damping;           // f = -damping * dL/dt
+  double frictionloss;      // |f| of dry friction
+  double armature;          // inertia: kinetic energy 1/2 armature (dL/dt)^2
+  bool force_limited;       // of the sum of its actuators' gear * force
+  double force_range[2];
+  double length0;  // L at q0
+} abTendon;
+
+typedef struct abTendonJoint {
+  int joint;
+  double coef;
+} abTendonJoint;
+
+typedef enum abEqualityType {
+  // the points frame1.p of body1 and frame2.p of body2 are the same: 3 equations
+  AB_EQUALITY_CONNECT,
+  // the frames frame1 of body1 and frame2 of body2 are the same: 6 equations
+  AB_EQUALITY_WELD,
+  // y = p(x), y = coordinate of joint1 less its value in q0, x the same of joint2 (0 if joint2 is
+  // -1), p(x) = polycoef . (1, x, x^2, x^3, x^4): 1 equation; hinges and slides only
+  AB_EQUALITY_JOINT,
+  // the same with the lengths of tendon1 and tendon2 less their length0
+  AB_EQUALITY_TENDON
+} abEqualityType;
+
+typedef struct abEquality {
+  const char* name;
+  abEqualityType type;
+  bool active;            // at the start
+  int body1, body2;       // connect and weld, else -1; body 0 is the world
+  abPose frame1, frame2;  // in body1 and body2
+  double torquescale;     // weld: length that weighs rotation against translation where both
+                          // cannot be met
+  int joint1, joint2;     // joint, else -1
+  int tendon1, tendon2;   // tendon, else -1
+  double polycoef[5];
+  int line;  // of the scene file, 0 if none
+} abEquality;
+
 typedef struct abKey {
   const char* name;
   double time;
   const double *q, *v, *ctrl;  // nq, nv, nactuator values; v in abut's convention (see abData.v)
+  const abVec3* mocap_pos;     // nmocap
+  const abQuat* mocap_quat;
 } abKey;
 
 typedef struct abExclude {
@@ -188,6 +271,7 @@ typedef struct abModel {
   int nq, nv;
 
   int nbody, njoint, ngeom, nmesh, nactuator, nkey, nexclude, npair_rule, nmover;
+  int nsite, ntendon, ntendon_joint, nequality, nmocap;
   const abBody* body;  // body[0] is the world
   const abJoint* joint;
   const abGeom* geom;
@@ -197,8 +281,13 @@ typedef struct abModel {
   const abExclude* exclude;
   const abPairRule* pair_rule;
   const abMover* mover;
-  const double* q0;      // the initial coordinates
-  const int* dof_joint;  // per velocity: its joint
+  const abSite* site;
+  const abTendon* tendon;
+  const abTendonJoint* tendon_joint;
+  const abEquality* equality;
+  const int* mocap_body;  // nmocap: the bodies that are moved from outside
+  const double* q0;       // the initial coordinates
+  const int* dof_joint;   // per velocity: its joint
   const double* dof_damping;
   const double* dof_armature;
   double total_mass;

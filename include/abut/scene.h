@@ -29,6 +29,7 @@ typedef struct abBodyDef {
   abPose inertial;    // centre of mass and orientation of the inertia's frame
   double inertia[6];  // xx yy zz xy xz yz in that frame
   bool gravity;
+  bool mocap;  // moved from outside: below the world, without joints
   abSource source;
 } abBodyDef;
 
@@ -65,6 +66,13 @@ typedef struct abGeomDef {
   abSource source;
 } abGeomDef;
 
+typedef struct abSiteDef {
+  const char* name;
+  int body;
+  abPose pose;
+  abSource source;
+} abSiteDef;
+
 typedef struct abMeshDef {
   const char* name;
   const char* file;  // OBJ or STL; NULL: the vertices below
@@ -80,15 +88,48 @@ typedef struct abMeshDef {
 
 typedef struct abActuatorDef {
   const char* name;
-  int joint;
+  abDrive drive;
+  int joint, tendon, site, refsite;  // -1 where drive does not use it
   double gear[6];
   abGainType gain;
   abBiasType bias;
+  // A servo (bias affine, biasprm[1] = -gainprm[0]) with biasprm[2] > 0 has that damping ratio at
+  // the initial pose; compiling puts the velocity gain in its place.
   double gainprm[3], biasprm[3];
   bool ctrl_limited, force_limited;
   double ctrl_range[2], force_range[2];
   abSource source;
 } abActuatorDef;
+
+typedef struct abTendonDef {
+  const char* name;
+  int njoint;
+  const abTendonJoint* joint;
+  bool limited;
+  double range[2], margin, stiffness, damping, frictionloss, armature;
+  double springlength[2];  // both -1: the length at the joints' springref; [1] = -1: same as [0]
+  bool force_limited;
+  double force_range[2];
+  abSource source;
+} abTendonDef;
+
+typedef struct abEqualityDef {
+  const char* name;
+  abEqualityType type;
+  bool active;
+  int body1, body2;  // connect and weld, by bodies; body2 may be the world, 0
+  int site1, site2;  // or by sites, whose frames are then to agree; else -1
+  abVec3 anchor;     // connect: in body1; weld: in body2
+  // weld: where body2's anchor and axes are to be in body1's frame; without it as they are in the
+  // initial pose
+  bool has_relpose;
+  abPose relpose;
+  double torquescale;
+  int joint1, joint2;    // joint2 may be -1
+  int tendon1, tendon2;  // tendon2 may be -1
+  double polycoef[5];
+  abSource source;
+} abEqualityDef;
 
 typedef struct abKeyDef {
   const char* name;
@@ -96,6 +137,8 @@ typedef struct abKeyDef {
   int nq, nv, nctrl;           // 0: the initial values
   const double *q, *v, *ctrl;  // v as MJCF means it: free joint = velocity of the frame's origin,
                                // body-axes angular velocity
+  int nmpos, nmquat;           // 3 and 4 numbers a mocap body; 0: as in the scene
+  const double *mpos, *mquat;
   abSource source;
 } abKeyDef;
 
@@ -126,6 +169,9 @@ AB_API abBodyDef ab_body_def(void);
 AB_API abJointDef ab_joint_def(void);
 AB_API abGeomDef ab_geom_def(void);
 AB_API abMeshDef ab_mesh_def(void);
+AB_API abSiteDef ab_site_def(void);
+AB_API abTendonDef ab_tendon_def(void);
+AB_API abEqualityDef ab_equality_def(void);
 AB_API abActuatorDef ab_actuator_def(void);
 AB_API abKeyDef ab_key_def(void);
 AB_API abPairDef ab_pair_def(void);
@@ -133,10 +179,30 @@ AB_API int ab_scene_add_body(abScene* scene, const abBodyDef* def, abError* erro
 AB_API int ab_scene_add_joint(abScene* scene, const abJointDef* def, abError* error);
 AB_API int ab_scene_add_geom(abScene* scene, const abGeomDef* def, abError* error);
 AB_API int ab_scene_add_mesh(abScene* scene, const abMeshDef* def, abError* error);
+AB_API int ab_scene_add_site(abScene* scene, const abSiteDef* def, abError* error);
+AB_API int ab_scene_add_tendon(abScene* scene, const abTendonDef* def, abError* error);
+AB_API int ab_scene_add_equality(abScene* scene, const abEqualityDef* def, abError* error);
 AB_API int ab_scene_add_actuator(abScene* scene, const abActuatorDef* def, abError* error);
 AB_API int ab_scene_add_key(abScene* scene, const abKeyDef* def, abError* error);
 AB_API int ab_scene_add_pair(abScene* scene, const abPairDef* def, abError* error);
 AB_API int ab_scene_add_exclude(abScene* scene, int body1, int body2, abError* error);
+
+// One scene put into another, as often as you like: names get the prefix, what hangs on the part's
+// world hangs on `parent` at `pose`; floating: its bodies that are fixed to the world get free
+// joints (parent is then the world). The part's options and keyframes are not taken over.
+typedef struct abAttachDef {
+  const char* prefix;
+  int body;    // of the part: this one and what hangs on it is taken; 0: everything
+  int parent;  // a body of the whole
+  abPose pose;
+  bool floating;
+} abAttachDef;
+AB_API abAttachDef ab_attach_def(void);
+AB_API abStatus ab_scene_attach(abScene* scene, const abScene* part, const abAttachDef* how,
+                                abError* error);
+// Gives a free joint to every body that is fixed to the world: the root link of a URDF is.
+AB_API abStatus ab_scene_float(abScene* scene, abError* error);
+
 AB_API abStatus ab_scene_set(abScene* scene, const char* name, double value,
                              abError* error);  // a contact parameter
 
@@ -145,12 +211,18 @@ AB_API int ab_scene_find_body(const abScene* scene, const char* name);
 AB_API int ab_scene_find_joint(const abScene* scene, const char* name);
 AB_API int ab_scene_find_geom(const abScene* scene, const char* name);
 AB_API int ab_scene_find_mesh(const abScene* scene, const char* name);
+AB_API int ab_scene_find_site(const abScene* scene, const char* name);
+AB_API int ab_scene_find_tendon(const abScene* scene, const char* name);
 
-// Things a file asked for that are not honoured but do not change the motion: each named once, with
-// its line.
+// What there is to say about a file beside the scene. Notes: things it asks for that are not
+// honoured but do not change the motion, each named once, with its line. Problems: where the file
+// was refused, everything that stands against it, the first of them in the error, too. To be freed
+// after a failure as well.
 typedef struct abNotes {
   int n;
   abError* note;
+  int nproblem;
+  abError* problem;
 } abNotes;
 AB_API void ab_notes_free(abNotes* notes);
 
@@ -161,6 +233,11 @@ AB_API abModel* ab_scene_compile(const abScene* scene, abError* error);
 // A scene from an MJCF or URDF file (told apart by the root element); notes may be NULL.
 AB_API abScene* ab_scene_load(const char* path, abNotes* notes, abError* error);
 AB_API abModel* ab_load(const char* path, abNotes* notes, abError* error);
+typedef struct abLoadOption {
+  bool floating;  // see ab_scene_float
+} abLoadOption;
+AB_API abModel* ab_load_with(const char* path, const abLoadOption* option, abNotes* notes,
+                             abError* error);
 AB_API void ab_model_free(abModel* model);
 // Writes the scene as MJCF that MuJoCo loads, too.
 AB_API abStatus ab_scene_save(const abScene* scene, const char* path, abError* error);
@@ -170,6 +247,9 @@ AB_API int ab_find_body(const abModel* model,
 AB_API int ab_find_joint(const abModel* model, const char* name);
 AB_API int ab_find_geom(const abModel* model, const char* name);
 AB_API int ab_find_actuator(const abModel* model, const char* name);
+AB_API int ab_find_site(const abModel* model, const char* name);
+AB_API int ab_find_tendon(const abModel* model, const char* name);
+AB_API int ab_find_equality(const abModel* model, const char* name);
 AB_API int ab_find_key(const abModel* model, const char* name);
 
 #ifdef __cplusplus

@@ -161,8 +161,8 @@ static int update_boxes(const abModel* model, const abData* data, struct abBroad
   for (int i = 0; i < b->ngeom; i++) {
     const abFilter* filter = &b->filter[i];
     b->moved[i] = false;
-    if (filter->kind != AB_FILTER_MOVES && (b->in_tree[i] || filter->kind == AB_FILTER_PLANE))
-      continue;  // fixed for good
+    if (filter->kind == AB_FILTER_PLANE || filter->kind == AB_FILTER_NEVER) continue;
+    if (filter->kind == AB_FILTER_FIXED && b->in_tree[i]) continue;  // for good
     const abGeom* geom = &model->geom[i];
     abBox* t = &b->tight[i];
     b->was[i] = *t;
@@ -188,8 +188,8 @@ static bool renew_tree(struct abBroadphase* b, abArena* scratch) {
   if (!leaf) return false;
   bool known = true;
   for (int i = 0; i < b->ngeom; i++) {
-    if (b->filter[i].kind == AB_FILTER_PLANE) continue;
-    if (!b->in_tree[i] || b->filter[i].kind == AB_FILTER_MOVES)
+    if (b->filter[i].kind == AB_FILTER_PLANE || b->filter[i].kind == AB_FILTER_NEVER) continue;
+    if (!b->in_tree[i] || b->filter[i].kind != AB_FILTER_FIXED)
       b->tree.node[i].box = roomy_box(b->tight[i], b->was[i]);
     known &= b->in_tree[i];
     b->in_tree[i] = true;

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "collide/bricks.h"
+#include "collide/filter.h"
 #include "collide/overlap_work.h"
 #include "collide/patch.h"
 #include "collide/round.h"
@@ -107,6 +108,10 @@ static bool touch_patch(const Job* job, Record* r, const abTrace* trace, abPair*
                         abArena* scratch) {
   const abData* data = job->data;
   double thin = fmin(thinness(p->shape1), thinness(p->shape2));
+  double coat = job->model->geom[p->geom1].margin + job->model->geom[p->geom2].margin;
+  const abPairRule* rule =
+      job->model->npair_rule ? ab_find_pair_rule(job->model, p->geom1, p->geom2) : NULL;
+  if (rule) coat = rule->margin;
   abTouch touch = {.shape1 = p->shape1,
                    .shape2 = p->shape2,
                    .pose1 = p->pose1,
@@ -116,14 +121,17 @@ static bool touch_patch(const Job* job, Record* r, const abTrace* trace, abPair*
                    .twist1 = data->twist_free[p->body1],
                    .twist2 = data->twist_free[p->body2],
                    .h = data->h,
-                   .margin = AB_TOUCH_MARGIN * thin,
-                   .watch = fmax(AB_TOUCH_MARGIN * thin, trace ? trace->watch : 0),
+                   .margin = AB_TOUCH_MARGIN * thin + coat,
+                   .watch = fmax(AB_TOUCH_MARGIN * thin, trace ? trace->watch : 0) + coat,
                    .tolerance = TOLERANCE * thin,
                    .normal = trace ? &trace->normal : NULL,
                    .t1 = trace ? &trace->t1 : NULL,
                    .before1 = &data->twist[p->body1],
                    .before2 = &data->twist[p->body2]};
-  return ab_touch_patch(&touch, scratch, r->polygon, &p->patch);
+  if (!ab_touch_patch(&touch, scratch, r->polygon, &p->patch)) return false;
+  // margins are coats on the surfaces
+  p->patch.h0 += coat, p->patch.depth += coat;
+  return true;
 }
 
 // The patch of the overlap.

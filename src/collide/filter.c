@@ -15,6 +15,21 @@ static bool excluded(const abModel* model, int body1, int body2) {
   return false;
 }
 
+static bool never(const abModel* model, int geom) {
+  const abGeom* g = &model->geom[geom];
+  if (g->contype || g->conaffinity) return false;
+  for (int i = 0; i < model->npair_rule; i++)
+    if (model->pair_rule[i].geom1 == geom || model->pair_rule[i].geom2 == geom) return false;
+  return true;
+}
+
+// Bodies welded to a mocap body go with it.
+static bool is_mocap(const abModel* model, int body) {
+  for (; model->nmocap > 0 && body > 0; body = model->body[body].parent)
+    if (model->body[body].mocap >= 0) return true;
+  return false;
+}
+
 abFilter ab_filter(const abModel* model, int geom) {
   const abGeom* g = &model->geom[geom];
   int weld = model->body[g->body].weld;
@@ -22,9 +37,11 @@ abFilter ab_filter(const abModel* model, int geom) {
                     .conaffinity = g->conaffinity,
                     .weld = weld,
                     .above = model->body[model->body[weld].parent].weld,
-                    .kind = g->shape.type == AB_PLANE        ? AB_FILTER_PLANE
-                            : model->body[g->body].mover < 0 ? AB_FILTER_FIXED
-                                                             : AB_FILTER_MOVES};
+                    .kind = never(model, geom)                ? AB_FILTER_NEVER
+                            : g->shape.type == AB_PLANE       ? AB_FILTER_PLANE
+                            : model->body[g->body].mover >= 0 ? AB_FILTER_MOVES
+                            : is_mocap(model, weld)           ? AB_FILTER_MOCAP
+                                                              : AB_FILTER_FIXED};
 }
 
 bool ab_may_collide(const abModel* model, int geom1, int geom2) {

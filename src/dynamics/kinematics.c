@@ -53,10 +53,27 @@ static void body_from_free_joint(const abModel* model, abData* data, int b) {
   data->twist[b] = twist_from_array(v);
 }
 
+// Where a body that is moved from outside was put; a zero quaternion is no turn.
+static abPose mocap_pose(const abData* data, int i) {
+  abQuat q = data->mocap_quat[i];
+  double x[4] = {q.w, q.x, q.y, q.z};
+  return (abPose){data->mocap_pos[i], quat_norm(q) > 0 ? state_quat(x) : quat_identity()};
+}
+
+static bool mocap_moved(const abModel* model, const abData* data) {
+  for (int i = 0; i < model->nmocap; i++) {
+    abPose now = mocap_pose(data, i), was = data->pose[model->mocap_body[i]];
+    now.q = quat_unit(now.q);  // as body_from_parent leaves it
+    if (memcmp(&now, &was, sizeof now) != 0) return true;
+  }
+  return false;
+}
+
 static void body_from_parent(const abModel* model, abData* data, int b) {
   const abBody* body = &model->body[b];
   int parent = body->parent;
-  abPose pose = pose_mul(data->pose[parent], body->pose);
+  bool mocap = model->nmocap > 0 && body->mocap >= 0;
+  abPose pose = mocap ? mocap_pose(data, body->mocap) : pose_mul(data->pose[parent], body->pose);
   abTwist twist = data->twist[parent];
   abVec3 at = data->com[parent];
   for (int j = body->joint0; j < body->joint0 + body->njoint; j++)
@@ -121,7 +138,8 @@ void ab_kinematics_geoms(const abModel* model, abData* data) {
 void ab_kinematics(const abModel* model, abData* data) {
   abTrees* t = data->trees;
   size_t nq = sizeof(double) * (size_t)model->nq, nv = sizeof(double) * (size_t)model->nv;
-  bool same = t->seen && memcmp(t->q_seen, data->q, nq) == 0 && memcmp(t->v_seen, data->v, nv) == 0;
+  bool same = t->seen && memcmp(t->q_seen, data->q, nq) == 0 &&
+              memcmp(t->v_seen, data->v, nv) == 0 && !mocap_moved(model, data);
   if (same) return;
   ab_kinematics_bodies(model, data);
   ab_kinematics_geoms(model, data);

@@ -34,13 +34,15 @@ static json_t* numbers(int n, const double* x) {
 static json_t* vec(abVec3 a) { return numbers(3, (double[]){a.x, a.y, a.z}); }
 static json_t* quat(abQuat q) { return numbers(4, (double[]){q.w, q.x, q.y, q.z}); }
 
+// Bodies that are moved from outside count as movers behind those that move by themselves.
 static json_t* body_json(const abModel* model, int i) {
   const abBody* b = &model->body[i];
   json_t* j = json_object();
   json_object_set_new(j, "name", text(b->name));
   json_object_set_new(j, "parent", json_integer(b->parent));
   json_object_set_new(j, "weld", json_integer(b->weld));
-  json_object_set_new(j, "mover", json_integer(b->mover));
+  int mocap = model->nmocap > 0 ? model->body[b->weld].mocap : -1;
+  json_object_set_new(j, "mover", json_integer(mocap < 0 ? b->mover : model->nmover + mocap));
   json_object_set_new(j, "pos", vec(b->pose.p));
   json_object_set_new(j, "quat", quat(b->pose.q));
   json_object_set_new(j, "mass", number(b->mass));
@@ -52,6 +54,7 @@ static json_t* body_json(const abModel* model, int i) {
   json_object_set_new(j, "geom0", json_integer(b->geom0));
   json_object_set_new(j, "ngeom", json_integer(b->ngeom));
   json_object_set_new(j, "gravity", json_boolean(b->gravity));
+  json_object_set_new(j, "mocap", json_integer(model->nmocap > 0 ? b->mocap : -1));
   return j;
 }
 
@@ -90,6 +93,9 @@ static json_t* geom_json(const abModel* model, int i) {
   json_object_set_new(j, "mu_static", number(g->mu_static < 0 ? g->friction[0] : g->mu_static));
   json_object_set_new(j, "e_r", g->e_r < 0 ? json_null() : number(g->e_r));
   json_object_set_new(j, "restitution", number(g->restitution));
+  json_object_set_new(j, "margin", number(g->margin));
+  json_object_set_new(j, "gap", number(g->gap));
+  json_object_set_new(j, "collides", json_boolean(g->collides));
   json_object_set_new(j, "contype", json_integer(g->contype));
   json_object_set_new(j, "conaffinity", json_integer(g->conaffinity));
   json_object_set_new(j, "condim", json_integer(g->condim));
@@ -121,16 +127,87 @@ static json_t* mesh_json(const abMesh* m, bool data) {
   return j;
 }
 
+static json_t* site_json(const abModel* model, int i) {
+  const abSite* a = &model->site[i];
+  json_t* j = json_object();
+  json_object_set_new(j, "name", text(a->name));
+  json_object_set_new(j, "body", json_integer(a->body));
+  json_object_set_new(j, "pos", vec(a->pose.p));
+  json_object_set_new(j, "quat", quat(a->pose.q));
+  return j;
+}
+
+static json_t* tendon_json(const abModel* model, int i) {
+  const abTendon* a = &model->tendon[i];
+  json_t *j = json_object(), *joint = json_array(), *coef = json_array();
+  for (int k = a->joint0; k < a->joint0 + a->njoint; k++) {
+    json_array_append_new(joint, json_integer(model->tendon_joint[k].joint));
+    json_array_append_new(coef, number(model->tendon_joint[k].coef));
+  }
+  json_object_set_new(j, "name", text(a->name));
+  json_object_set_new(j, "joints", joint);
+  json_object_set_new(j, "coef", coef);
+  json_object_set_new(j, "limited", json_boolean(a->limited));
+  json_object_set_new(j, "range", numbers(2, a->range));
+  json_object_set_new(j, "margin", number(a->margin));
+  json_object_set_new(j, "stiffness", number(a->stiffness));
+  json_object_set_new(j, "damping", number(a->damping));
+  json_object_set_new(j, "frictionloss", number(a->frictionloss));
+  json_object_set_new(j, "armature", number(a->armature));
+  json_object_set_new(j, "springlength", numbers(2, a->springlength));
+  json_object_set_new(j, "force_limited", json_boolean(a->force_limited));
+  json_object_set_new(j, "force_range", numbers(2, a->force_range));
+  json_object_set_new(j, "length0", number(a->length0));
+  return j;
+}
+
+static json_t* equality_json(const abModel* model, int i) {
+  static const char* const type[] = {"connect", "weld", "joint", "tendon"};
+  const abEquality* a = &model->equality[i];
+  json_t* j = json_object();
+  json_object_set_new(j, "name", text(a->name));
+  json_object_set_new(j, "type", text(type[a->type]));
+  json_object_set_new(j, "active", json_boolean(a->active));
+  if (a->body1 >= 0) {
+    json_object_set_new(j, "body1", json_integer(a->body1));
+    json_object_set_new(j, "body2", json_integer(a->body2));
+    json_object_set_new(j, "pos1", vec(a->frame1.p));
+    json_object_set_new(j, "pos2", vec(a->frame2.p));
+  }
+  if (a->type == AB_EQUALITY_WELD) {
+    json_object_set_new(j, "quat1", quat(a->frame1.q));
+    json_object_set_new(j, "quat2", quat(a->frame2.q));
+    json_object_set_new(j, "torquescale", number(a->torquescale));
+  }
+  if (a->type == AB_EQUALITY_JOINT) {
+    json_object_set_new(j, "joint1", json_integer(a->joint1));
+    json_object_set_new(j, "joint2", json_integer(a->joint2));
+  }
+  if (a->type == AB_EQUALITY_TENDON) {
+    json_object_set_new(j, "tendon1", json_integer(a->tendon1));
+    json_object_set_new(j, "tendon2", json_integer(a->tendon2));
+  }
+  if (a->body1 < 0) json_object_set_new(j, "polycoef", numbers(5, a->polycoef));
+  return j;
+}
+
+// "joint" is the index of what is driven: a joint, a tendon or a site, as "drives" says.
 static json_t* actuator_json(const abModel* model, int i) {
   const abActuator* a = &model->actuator[i];
   json_t* j = json_object();
   json_object_set_new(j, "name", text(a->name));
-  json_object_set_new(j, "joint", json_integer(a->joint));
+  static const char* const drives[] = {"joint", "tendon", "site"};
+  const int driven[] = {a->joint, a->tendon, a->site};
+  json_object_set_new(j, "drives", text(drives[a->drive]));
+  json_object_set_new(j, "joint", json_integer(driven[a->drive]));
+  if (a->drive == AB_DRIVE_SITE) json_object_set_new(j, "refsite", json_integer(a->refsite));
   json_object_set_new(j, "gear", numbers(6, a->gear));
   json_object_set_new(j, "gainprm", numbers(3, a->gainprm));
   json_object_set_new(j, "biasprm", numbers(3, a->biasprm));
   json_object_set_new(j, "ctrl_limited", json_boolean(a->ctrl_limited));
   json_object_set_new(j, "ctrl_range", numbers(2, a->ctrl_range));
+  json_object_set_new(j, "force_limited", json_boolean(a->force_limited));
+  json_object_set_new(j, "force_range", numbers(2, a->force_range));
   return j;
 }
 
@@ -141,6 +218,14 @@ static json_t* key_json(const abModel* model, int i) {
   json_object_set_new(j, "time", number(k->time));
   json_object_set_new(j, "q", numbers(model->nq, k->q));
   json_object_set_new(j, "v", numbers(model->nv, k->v));
+  json_object_set_new(j, "ctrl", numbers(model->nactuator, k->ctrl));
+  json_t *p = json_array(), *q = json_array();
+  for (int b = 0; b < model->nmocap; b++) {
+    json_array_append_new(p, vec(k->mocap_pos[b]));
+    json_array_append_new(q, quat(k->mocap_quat[b]));
+  }
+  json_object_set_new(j, "mocap_pos", p);
+  json_object_set_new(j, "mocap_quat", q);
   return j;
 }
 
@@ -176,6 +261,9 @@ char* ab_model_json(const abModel* model, bool meshes) {
   json_object_set_new(j, "bodies", parts(model, model->nbody, body_json));
   json_object_set_new(j, "joints", parts(model, model->njoint, joint_json));
   json_object_set_new(j, "geoms", parts(model, model->ngeom, geom_json));
+  json_object_set_new(j, "sites", parts(model, model->nsite, site_json));
+  json_object_set_new(j, "tendons", parts(model, model->ntendon, tendon_json));
+  json_object_set_new(j, "equalities", parts(model, model->nequality, equality_json));
   json_object_set_new(j, "actuators", parts(model, model->nactuator, actuator_json));
   json_object_set_new(j, "keys", parts(model, model->nkey, key_json));
   json_t* mesh = json_array();

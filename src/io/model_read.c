@@ -77,6 +77,8 @@ static void read_body(const json_t* j, abBody* b) {
   numbers(j, "inertia_quat", 4, q);
   b->inertia_q = (abQuat){q[0], q[1], q[2], q[3]};
   b->gravity = json_is_true(json_object_get(j, "gravity"));
+  const json_t* mocap = json_object_get(j, "mocap");
+  b->mocap = mocap ? (int)json_integer_value(mocap) : -1;
 }
 
 static void read_joint(const json_t* j, abJoint* a) {

@@ -4,6 +4,7 @@
 //   tree    bodies, joints with their places in q and v, what is welded to what, movers
 //   shapes  polyhedra of the geoms, hulls of the bodies (compile_shape.c)
 //   masses  (compile_mass.c)
+//   laws    sites, tendons, equalities, actuators (compile_law.c, compile_servo.c)
 //   state   initial coordinates, keyframes, the scene's size (compile_state.c)
 //   pack    everything into one block (compile_pack.c)
 //
@@ -20,6 +21,11 @@
 
 abStatus ab_compile_no_memory(abCompiler* c) {
   return ab_fail(c->error, AB_ERROR_MEMORY, NULL, 0, "no memory for the model");
+}
+
+abStatus ab_compile_go_on(abCompiler* c, abStatus status) {
+  if (status == AB_OK || status == AB_ERROR_MEMORY) return status;
+  return ab_add_problem(&c->nproblem, &c->problem, c->error) ? AB_OK : status;
 }
 
 int ab_coordinates_of(abJointType type) {
@@ -50,6 +56,7 @@ static abStatus prepare(abCompiler* c) {
   m->integrator = s->option.integrator;
   m->contact = s->option.contact;
   size_t nb = (size_t)m->nbody, nj = (size_t)m->njoint + 1, ng = (size_t)m->ngeom + 1;
+  size_t ns = (size_t)s->site.n;
   c->body = ab_bag_take(&c->bag, nb * sizeof *c->body);
   c->joint = ab_bag_take(&c->bag, nj * sizeof *c->joint);
   c->geom = ab_bag_take(&c->bag, ng * sizeof *c->geom);
@@ -57,13 +64,14 @@ static abStatus prepare(abCompiler* c) {
   c->pose = ab_bag_take(&c->bag, nb * sizeof *c->pose);
   c->hull = ab_bag_take(&c->bag, nb * sizeof *c->hull);
   c->paired = ab_bag_take(&c->bag, ng * sizeof *c->paired);
-  int* index = ab_bag_take(&c->bag, (3 * nb + 2 * nj + 3 * ng) * sizeof(int));
+  int* index = ab_bag_take(&c->bag, (3 * nb + 2 * nj + 3 * ng + 2 * ns) * sizeof(int));
   if (!c->body || !c->joint || !c->geom || !c->mesh || !c->pose || !c->hull || !c->paired || !index)
     return ab_compile_no_memory(c);
   c->body_from = index, c->body_to = index + nb, c->hull_poly = index + 2 * nb;
   c->joint_from = index + 3 * nb, c->joint_to = c->joint_from + nj;
   c->geom_from = c->joint_to + nj, c->geom_to = c->geom_from + ng;
   c->geom_poly = c->geom_to + ng;
+  c->site_from = c->geom_poly + ng, c->site_to = c->site_from + ns;
   return AB_OK;
 }
 
@@ -86,20 +94,34 @@ static abStatus check_option(abCompiler* c) {
 
 static abStatus compile(abCompiler* c) {
   abStatus (*const step[])(abCompiler*) = {
-      check_option,      prepare,          ab_compile_order,     ab_compile_bodies,
-      ab_compile_geoms,  ab_compile_rules, ab_compile_shapes,    ab_compile_movers,
-      ab_compile_masses, ab_compile_hulls, ab_compile_actuators, ab_compile_dofs,
+      check_option,       prepare,          ab_compile_order,      ab_compile_bodies,
+      ab_compile_geoms,   ab_compile_rules, ab_compile_shapes,     ab_compile_movers,
+      ab_compile_masses,  ab_compile_hulls, ab_compile_dofs,       ab_compile_sites,
+      ab_compile_tendons, ab_compile_mocap, ab_compile_equalities, ab_compile_actuators,
       ab_compile_state};
   for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
     abStatus status = step[i](c);
+    if (!status && c->nproblem) status = c->problem[0].code;
     if (status) return status;
   }
   return AB_OK;
 }
 
 abModel* ab_scene_compile(const abScene* scene, abError* error) {
-  abCompiler c = {.scene = scene, .error = error};
+  return ab_compile_scene(scene, NULL, error);
+}
+
+abModel* ab_compile_scene(const abScene* scene, abNotes* notes, abError* error) {
+  abError own;
+  abCompiler c = {.scene = scene, .error = error ? error : &own};
   abModel* model = compile(&c) ? NULL : ab_compile_pack(&c);
+  if (!model && c.nproblem) *c.error = c.problem[0];
+  if (!model && notes) {
+    ab_notes_free(notes);
+    notes->nproblem = c.nproblem, notes->problem = c.problem;
+  } else {
+    ab_free(c.problem);
+  }
   for (int i = 0; i < c.npoly; i++) ab_polyhedron_free(c.poly[i]);
   ab_free(c.poly);
   ab_bag_free(&c.bag);

@@ -88,6 +88,12 @@ static abStatus bound_inertia(abCompiler* c, abBody* b, const abBodyDef* d) {
                    "body '%s': its inertia has the principal moments %g %g %g; none may be "
                    "negative",
                    b->name, b->inertia.x, b->inertia.y, b->inertia.z);
+  // As in MuJoCo, a body with nothing in it that boundmass gives a mass has its centre as far from
+  // its frame as this from the parent's.
+  if (!d->has_inertial && b->ngeom == 0 && o->boundmass > 0) {
+    b->com = d->pose.p;
+    b->inertia_q = d->pose.q;
+  }
   b->mass = fmax(b->mass, o->boundmass);
   b->inertia = v3(fmax(b->inertia.x, o->boundinertia), fmax(b->inertia.y, o->boundinertia),
                   fmax(b->inertia.z, o->boundinertia));
@@ -162,11 +168,13 @@ abStatus ab_compile_masses(abCompiler* c) {
     else
       status = sum_geoms(c, b);
     if (!status) status = bound_inertia(c, b, d);
+    status = ab_compile_go_on(c, status);
     if (status) return status;
   }
+  if (c->nproblem) return AB_OK;  // what follows from these is not told
   for (int i = 1; i < c->model.nbody; i++)
     if (c->body[i].njoint > 0) {
-      abStatus status = check_moving(c, i);
+      abStatus status = ab_compile_go_on(c, check_moving(c, i));
       if (status) return status;
     }
   set_total(c);

@@ -33,7 +33,16 @@ static void pack_named(const abCompiler* c, Block* block, abModel* m) {
   abSetting* setting = PUT(block, c->model.setting, m->nsetting);
   abMesh* mesh = PUT(block, c->mesh, m->nmesh);
   abKey* key = PUT(block, c->model.key, m->nkey);
+  abSite* site = PUT(block, c->model.site, m->nsite);
+  abTendon* tendon = PUT(block, c->model.tendon, m->ntendon);
+  abEquality* equality = PUT(block, c->model.equality, m->nequality);
   const char* s;
+  for (int i = 0; i < m->nsite; i++)
+    if (s = put_string(block, c->model.site[i].name), site) site[i].name = s;
+  for (int i = 0; i < m->ntendon; i++)
+    if (s = put_string(block, c->model.tendon[i].name), tendon) tendon[i].name = s;
+  for (int i = 0; i < m->nequality; i++)
+    if (s = put_string(block, c->model.equality[i].name), equality) equality[i].name = s;
   for (int i = 0; i < m->njoint; i++)
     if (s = put_string(block, c->joint[i].name), joint) joint[i].name = s;
   for (int i = 0; i < m->nactuator; i++)
@@ -54,9 +63,12 @@ static void pack_named(const abCompiler* c, Block* block, abModel* m) {
     a.q = PUT(block, a.q, m->nq);
     a.v = PUT(block, a.v, m->nv);
     a.ctrl = PUT(block, a.ctrl, m->nactuator);
+    a.mocap_pos = PUT(block, a.mocap_pos, m->nmocap);
+    a.mocap_quat = PUT(block, a.mocap_quat, m->nmocap);
     if (key) key[i] = a;
   }
   m->joint = joint, m->actuator = actuator, m->setting = setting, m->mesh = mesh, m->key = key;
+  m->site = site, m->tendon = tendon, m->equality = equality;
 }
 
 // Bodies and geoms, which share polyhedra.
@@ -95,6 +107,8 @@ static abModel* pack(const abCompiler* c, Block* block) {
   m.exclude = PUT(block, m.exclude, m.nexclude);
   m.pair_rule = PUT(block, m.pair_rule, m.npair_rule);
   m.mover = PUT(block, m.mover, m.nmover);
+  m.tendon_joint = PUT(block, m.tendon_joint, m.ntendon_joint);
+  m.mocap_body = PUT(block, m.mocap_body, m.nmocap);
   m.q0 = PUT(block, m.q0, m.nq);
   m.dof_joint = PUT(block, m.dof_joint, m.nv);
   m.dof_damping = PUT(block, m.dof_damping, m.nv);

@@ -76,6 +76,26 @@ static abStatus triangulate_hull(abCompiler* c, abMesh* m, const abPolyhedron* p
   return AB_OK;
 }
 
+// A mesh whose geoms are all for pictures may be flat: it needs no hull, and gets the box around
+// its points, at least a thousandth as thick as long.
+static abPolyhedron* box_of_picture(abCompiler* c, const abGeom* g, abError* error) {
+  const abMesh* m = &c->mesh[g->mesh];
+  for (int i = 0; i < c->model.ngeom; i++)
+    if (c->geom[i].mesh == g->mesh && c->geom[i].collides) return NULL;
+  abVec3 low = m->vert[0], high = low, corner[8];
+  for (int i = 0; i < m->nvert; i++) {
+    abVec3 p = m->vert[i];
+    low = v3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+    high = v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+  }
+  double least = 1e-3 * v3_norm(v3_sub(high, low));
+  for (int i = 0; i < 8; i++)
+    corner[i] =
+        v3(i & 1 ? fmax(high.x, low.x + least) : low.x, i & 2 ? fmax(high.y, low.y + least) : low.y,
+           i & 4 ? fmax(high.z, low.z + least) : low.z);
+  return ab_polyhedron_hull(8, corner, error);
+}
+
 // The polyhedron of one geom's shape, as a new entry of c->poly.
 static abStatus make_poly(abCompiler* c, abGeom* g, int* out) {
   abSource source = c->scene->geom.item[c->geom_from[g - c->geom]].source;
@@ -84,6 +104,7 @@ static abStatus make_poly(abCompiler* c, abGeom* g, int* out) {
   if (g->shape.type == AB_MESH) {
     abMesh* m = &c->mesh[g->mesh];
     poly = ab_polyhedron_hull(m->nvert, m->vert, &inner);
+    if (!poly && inner.code != AB_ERROR_MEMORY) poly = box_of_picture(c, g, &inner);
     if (!poly) return blame(c, inner, c->scene->mesh.item[g->mesh].source, "mesh", m->name);
     if (m->ntriangle == 0 && triangulate_hull(c, m, poly)) {
       ab_polyhedron_free(poly);
@@ -162,11 +183,6 @@ abStatus ab_compile_shapes(abCompiler* c) {
 
 // --- hulls ---
 
-static bool can_collide(const abCompiler* c, int geom) {
-  const abGeom* g = &c->geom[geom];
-  return g->contype || g->conaffinity || c->paired[geom];
-}
-
 static bool is_identity(abPose p) {
   return p.p.x == 0 && p.p.y == 0 && p.p.z == 0 && p.q.x == 0 && p.q.y == 0 && p.q.z == 0;
 }
@@ -193,7 +209,7 @@ static abStatus hull_of_many(abCompiler* c, int body, int npoint) {
   double poly_error = 0;
   for (int i = b->geom0; i < b->geom0 + b->ngeom; i++) {
     const abGeom* g = &c->geom[i];
-    if (!can_collide(c, i)) continue;
+    if (!g->collides) continue;
     poly_error = fmax(poly_error, g->shape.poly_error);
     for (int k = 0; k < g->shape.poly->nvert; k++)
       point[n++] = pose_apply(g->pose, g->shape.poly->vert[k]);
@@ -216,7 +232,7 @@ abStatus ab_compile_hulls(abCompiler* c) {
     bool plane = false;
     c->hull_poly[i] = -1;
     for (int k = b->geom0; k < b->geom0 + b->ngeom; k++) {
-      if (!can_collide(c, k)) continue;
+      if (!c->geom[k].collides) continue;
       ngeom++, last = k;
       if (c->geom[k].shape.type == AB_PLANE)
         plane = true;

@@ -26,14 +26,15 @@ static abStatus fill_q0(abCompiler* c) {
   return AB_OK;
 }
 
-static abStatus unit_quat(abCompiler* c, const abKeyDef* d, const char* name, double* q) {
-  abQuat u = {q[0], q[1], q[2], q[3]};
-  if (!(quat_norm(u) > 0))
-    return ab_fail(c->error, AB_ERROR_SCENE, d->source.file, d->source.line,
-                   "key '%s': qpos has a zero quaternion; the identity is 1 0 0 0", name);
-  u = quat_unit(u);
+// At unit length; a zero quaternion means no turn, as in MuJoCo.
+static abQuat key_quat(const double x[4]) {
+  abQuat q = {x[0], x[1], x[2], x[3]};
+  return quat_norm(q) > 0 ? quat_unit(q) : quat_identity();
+}
+
+static void unit_quat(double* q) {
+  abQuat u = key_quat(q);
   q[0] = u.w, q[1] = u.x, q[2] = u.y, q[3] = u.z;
-  return AB_OK;
 }
 
 // MJCF gives a free body the velocity of its frame's origin and the angular velocity in its own
@@ -54,6 +55,26 @@ static abStatus key_size(abCompiler* c, const abKeyDef* d, const char* name, con
                  "key '%s': %s has %d numbers, the model has %d", name, what, given, wanted);
 }
 
+// The poses of the mocap bodies, those of the scene where the key says nothing.
+static abStatus fill_mocap(abCompiler* c, const abKeyDef* d, abKey* key) {
+  const abModel* m = &c->model;
+  abVec3* p = ab_bag_take(&c->bag, (size_t)m->nmocap * sizeof *p);
+  abQuat* q = ab_bag_take(&c->bag, (size_t)m->nmocap * sizeof *q);
+  if (!p || !q) return ab_compile_no_memory(c);
+  abStatus status = key_size(c, d, key->name, "mpos", d->mpos ? d->nmpos : 0, 3 * m->nmocap);
+  if (!status) status = key_size(c, d, key->name, "mquat", d->mquat ? d->nmquat : 0, 4 * m->nmocap);
+  if (status) return status;
+  for (int i = 0; i < m->nmocap; i++) {
+    abPose pose = c->body[m->mocap_body[i]].pose;
+    const double* x = d->mpos ? d->mpos + 3 * i : NULL;
+    p[i] = x ? v3(x[0], x[1], x[2]) : pose.p;
+    x = d->mquat ? d->mquat + 4 * i : NULL;
+    q[i] = x ? key_quat(x) : pose.q;
+  }
+  key->mocap_pos = p, key->mocap_quat = q;
+  return AB_OK;
+}
+
 static abStatus fill_key(abCompiler* c, int i, abKey* key) {
   const abModel* m = &c->model;
   const abKeyDef* d = &c->scene->key.item[i];
@@ -70,15 +91,15 @@ static abStatus fill_key(abCompiler* c, int i, abKey* key) {
   memcpy(q, d->q ? d->q : m->q0, (size_t)m->nq * sizeof *q);
   if (d->v) memcpy(v, d->v, (size_t)m->nv * sizeof *v);
   if (d->ctrl) memcpy(ctrl, d->ctrl, (size_t)m->nactuator * sizeof *ctrl);
-  for (int k = 0; k < m->njoint && !status; k++) {
+  for (int k = 0; k < m->njoint; k++) {
     const abJoint* j = &c->joint[k];
-    if (j->type == AB_JOINT_BALL) status = unit_quat(c, d, key->name, q + j->q0);
+    if (j->type == AB_JOINT_BALL) unit_quat(q + j->q0);
     if (j->type != AB_JOINT_FREE) continue;
-    status = unit_quat(c, d, key->name, q + j->q0 + 3);
+    unit_quat(q + j->q0 + 3);
     convert_free_velocity(&c->body[j->body], q + j->q0, v + j->v0);
   }
   key->q = q, key->v = v, key->ctrl = ctrl;
-  return status;
+  return fill_mocap(c, d, key);
 }
 
 static abStatus fill_keys(abCompiler* c) {
@@ -86,7 +107,7 @@ static abStatus fill_keys(abCompiler* c) {
   abKey* key = ab_bag_take(&c->bag, (size_t)n * sizeof *key);
   if (!key) return ab_compile_no_memory(c);
   for (int i = 0; i < n; i++) {
-    abStatus status = fill_key(c, i, &key[i]);
+    abStatus status = ab_compile_go_on(c, fill_key(c, i, &key[i]));
     if (status) return status;
   }
   c->model.nkey = n, c->model.key = key;

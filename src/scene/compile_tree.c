@@ -52,13 +52,16 @@ static abStatus order_by_body(abCompiler* c, int n, const int* body_of, int* fro
 
 abStatus ab_compile_order(abCompiler* c) {
   const abScene* s = c->scene;
-  int nj = s->joint.n, ng = s->geom.n;
-  int* owner = ab_bag_take(&c->bag, (size_t)(nj + ng + 1) * sizeof(int));
+  int nj = s->joint.n, ng = s->geom.n, ns = s->site.n;
+  int* owner = ab_bag_take(&c->bag, (size_t)(nj + ng + ns + 1) * sizeof(int));
   if (!owner || order_bodies(c)) return ab_compile_no_memory(c);
   for (int i = 0; i < nj; i++) owner[i] = s->joint.item[i].body;
   for (int i = 0; i < ng; i++) owner[nj + i] = s->geom.item[i].body;
-  if (order_by_body(c, nj, owner, c->joint_from, c->joint_to)) return AB_ERROR_MEMORY;
-  return order_by_body(c, ng, owner + nj, c->geom_from, c->geom_to);
+  for (int i = 0; i < ns; i++) owner[nj + ng + i] = s->site.item[i].body;
+  if (order_by_body(c, nj, owner, c->joint_from, c->joint_to) ||
+      order_by_body(c, ng, owner + nj, c->geom_from, c->geom_to))
+    return AB_ERROR_MEMORY;
+  return order_by_body(c, ns, owner + nj + ng, c->site_from, c->site_to);
 }
 
 // --- bodies, joints, geoms ---
@@ -110,17 +113,18 @@ abStatus ab_compile_bodies(abCompiler* c) {
     b->pose = i == 0 ? pose_identity() : d->pose;
     b->gravity = d->gravity;
     b->mover = -1;
+    b->mocap = d->mocap ? c->model.nmocap++ : -1;
     c->pose[i] = i == 0 ? b->pose : pose_mul(c->pose[b->parent], b->pose);
   }
   for (int i = 0; i < c->model.njoint; i++) {
-    abStatus status = fill_joint(c, i);
+    abStatus status = ab_compile_go_on(c, fill_joint(c, i));
     if (status) return status;
   }
   for (int i = 0, joint = 0, dof = 0; i < c->model.nbody; i++) {
     abBody* b = &c->body[i];
     b->joint0 = joint, b->dof0 = dof;
     joint += b->njoint, dof += b->ndof;
-    b->weld = b->njoint > 0 ? i : i == 0 ? 0 : c->body[b->parent].weld;
+    b->weld = b->njoint > 0 || b->mocap >= 0 ? i : i == 0 ? 0 : c->body[b->parent].weld;
   }
   return AB_OK;
 }
@@ -166,7 +170,7 @@ abStatus ab_compile_movers(abCompiler* c) {
   if (!mover) return ab_compile_no_memory(c);
   for (int i = 1; i < m->nbody; i++) {
     abBody* b = &c->body[i];
-    if (b->weld == 0) continue;
+    if (b->weld == 0 || c->body[b->weld].mocap >= 0) continue;
     b->mover = c->body[b->parent].mover;
     if (b->mover < 0) {
       b->mover = m->nmover++;
@@ -204,7 +208,7 @@ abStatus ab_compile_dofs(abCompiler* c) {
   return AB_OK;
 }
 
-// --- contact rules, actuators, settings ---
+// --- contact rules, settings ---
 
 abStatus ab_compile_rules(abCompiler* c) {
   const abScene* s = c->scene;
@@ -223,30 +227,12 @@ abStatus ab_compile_rules(abCompiler* c) {
     rule[i].margin = d->margin, rule[i].gap = d->gap;
     c->paired[a] = c->paired[b] = true;
   }
+  for (int i = 0; i < c->model.ngeom; i++) {
+    abGeom* g = &c->geom[i];
+    g->collides = g->contype || g->conaffinity || c->paired[i];
+  }
   c->model.nexclude = s->exclude.n, c->model.exclude = exclude;
   c->model.npair_rule = s->pair.n, c->model.pair_rule = rule;
   c->model.nsetting = s->setting.n, c->model.setting = s->setting.item;
-  return AB_OK;
-}
-
-abStatus ab_compile_actuators(abCompiler* c) {
-  const abScene* s = c->scene;
-  abActuator* actuator = ab_bag_take(&c->bag, (size_t)s->actuator.n * sizeof *actuator);
-  if (!actuator) return ab_compile_no_memory(c);
-  for (int i = 0; i < s->actuator.n; i++) {
-    const abActuatorDef* d = &s->actuator.item[i];
-    abActuator* a = &actuator[i];
-    a->name = ab_compile_name(c, d->name, "actuator", i, &s->actuator_name);
-    if (!a->name) return ab_compile_no_memory(c);
-    a->joint = c->joint_to[d->joint];
-    memcpy(a->gear, d->gear, sizeof a->gear);
-    a->gain = d->gain, a->bias = d->bias;
-    memcpy(a->gainprm, d->gainprm, sizeof a->gainprm);
-    memcpy(a->biasprm, d->biasprm, sizeof a->biasprm);
-    a->ctrl_limited = d->ctrl_limited, a->force_limited = d->force_limited;
-    memcpy(a->ctrl_range, d->ctrl_range, sizeof a->ctrl_range);
-    memcpy(a->force_range, d->force_range, sizeof a->force_range);
-  }
-  c->model.nactuator = s->actuator.n, c->model.actuator = actuator;
   return AB_OK;
 }

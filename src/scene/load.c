@@ -6,16 +6,20 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "scene/mjcf.h"
+#include "scene/scene.h"
 
 static void free_reading(abReading* m) {
-  abLabels* labels[] = {&m->body,     &m->joint,    &m->geom, &m->mesh,
-                        &m->material, &m->actuator, &m->key};
+  abLabels* labels[] = {&m->body, &m->joint, &m->geom,   &m->mesh,     &m->material, &m->actuator,
+                        &m->key,  &m->site,  &m->tendon, &m->equality, &m->spatial,  &m->failed};
   for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) ab_labels_free(labels[i]);
   for (int i = 0; i < AB_GEOM_NUMBER; i++) ab_labels_free(&m->number_name[i]);
   ab_free(m->joint_def);
   ab_free(m->joint_force);
+  ab_free(m->tendon_range);
   ab_free(m->geom_number);
   ab_free(m->material_rgba);
+  ab_labels_free(&m->model_name);
+  ab_models_free(m);
   ab_xml_free(m->doc);
 }
 
@@ -45,38 +49,55 @@ static bool read_tree(abReading* m) {
   return ab_xml_expand_includes(m->doc, m->error) == AB_OK && ab_mjcf_read(m, root);
 }
 
-static abScene* load(abXmlDoc* doc, const char* path, const char* bytes, size_t n, abNotes* notes,
-                     abError* error) {
+// What is being loaded: text under a name, and how deep in other files it is.
+typedef struct Source {
+  const char *path, *bytes;
+  size_t n;
+  int depth;
+} Source;
+
+static abScene* load(abXmlDoc* doc, Source s, abNotes* notes, abError* error) {
   abError own;
   abReading m = {.doc = doc,
                  .notes = notes,
+                 .depth = s.depth,
                  .error = error ? error : &own,
                  .files = doc->read == ab_xml_read_file};
   m.error->line = 0;
   m.error->file[0] = 0;
-  bool ok = ab_xml_parse(doc, path, bytes, n, m.error) == AB_OK;
+  bool ok = ab_xml_parse(doc, s.path, s.bytes, s.n, m.error) == AB_OK;
   if (ok) {
     m.scene = ab_scene_create();
     ok = m.scene || ab_no_memory(&m);
-    if (ok) ab_scene_option(m.scene)->file = ab_scene_string(m.scene, path);
+    if (ok) ab_scene_option(m.scene)->file = ab_scene_string(m.scene, s.path);
     ok = ok && read_tree(&m);
   }
   free_reading(&m);
   if (ok) return m.scene;
   ab_scene_free(m.scene);
   ab_notes_free(notes);
+  if (notes && m.nproblem) {
+    notes->nproblem = m.nproblem;
+    notes->problem = m.problem;
+  } else {
+    ab_free(m.problem);
+  }
   return NULL;
 }
 
-abScene* ab_scene_load(const char* path, abNotes* notes, abError* error) {
+abScene* ab_scene_load_part(const char* path, int depth, abNotes* notes, abError* error) {
   if (notes) *notes = (abNotes){0};
   char* bytes;
   size_t n;
   if (ab_xml_read_file(path, &bytes, &n, error) != AB_OK) return NULL;
   abXmlDoc doc = {.read = ab_xml_read_file};
-  abScene* scene = load(&doc, path, bytes, n, notes, error);
+  abScene* scene = load(&doc, (Source){path, bytes, n, depth}, notes, error);
   ab_free(bytes);
   return scene;
+}
+
+abScene* ab_scene_load(const char* path, abNotes* notes, abError* error) {
+  return ab_scene_load_part(path, 0, notes, error);
 }
 
 static abStatus read_nothing(const char* path, char** bytes, size_t* n, abError* error) {
@@ -89,14 +110,20 @@ abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abN
                               abError* error) {
   if (notes) *notes = (abNotes){0};
   abXmlDoc doc = {.read = read_nothing};
-  return load(&doc, name, bytes, n, notes, error);
+  return load(&doc, (Source){name, bytes, n, 0}, notes, error);
+}
+
+abModel* ab_load_with(const char* path, const abLoadOption* option, abNotes* notes,
+                      abError* error) {
+  abScene* scene = ab_scene_load(path, notes, error);
+  if (!scene) return NULL;
+  bool ok = !option->floating || ab_scene_float(scene, error) == AB_OK;
+  if (!ok) ab_notes_free(notes);
+  abModel* model = ok ? ab_compile_scene(scene, notes, error) : NULL;
+  ab_scene_free(scene);
+  return model;
 }
 
 abModel* ab_load(const char* path, abNotes* notes, abError* error) {
-  abScene* scene = ab_scene_load(path, notes, error);
-  if (!scene) return NULL;
-  abModel* model = ab_scene_compile(scene, error);
-  ab_scene_free(scene);
-  if (!model) ab_notes_free(notes);
-  return model;
+  return ab_load_with(path, &(abLoadOption){0}, notes, error);
 }

@@ -66,6 +66,17 @@ bool ab_parse_number(const char* begin, const char* end, double* out) {
   return stop == text + n && isfinite(*out);
 }
 
+uint32_t ab_read_u32(const unsigned char* p) {
+  return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+double ab_read_float(const unsigned char* p) {
+  uint32_t bits = ab_read_u32(p);
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return (double)x;
+}
+
 // --- welding ---
 
 typedef struct Corner {
@@ -144,9 +155,11 @@ abStatus ab_mesh_read_memory(const char* name, const void* bytes, size_t n, abMe
     status = ab_read_obj(&b, bytes, n);
   else if (has_extension(name, ".stl"))
     status = ab_read_stl(&b, bytes, n);
+  else if (has_extension(name, ".msh"))
+    status = ab_read_msh(&b, bytes, n);
   else
     status = ab_fail(error, AB_ERROR_UNSUPPORTED, name, 0,
-                     "meshes are read from .obj and .stl files; convert this one");
+                     "meshes are read from .obj, .stl and .msh files; convert this one");
   if (!status && b.mesh.nvert == 0)
     status = ab_fail(error, AB_ERROR_PARSE, name, 0, "the file has no vertices");
   if (status) {

@@ -34,7 +34,12 @@ abStatus ab_mesh_weld(abMeshBuilder* b);
 // The number written in [begin, end), in any locale. False if it is none, or not finite.
 bool ab_parse_number(const char* begin, const char* end, double* out);
 
+// Little-endian, as the binary formats are.
+uint32_t ab_read_u32(const unsigned char* p);
+double ab_read_float(const unsigned char* p);
+
 abStatus ab_read_obj(abMeshBuilder* b, const char* text, size_t n);
+abStatus ab_read_msh(abMeshBuilder* b, const unsigned char* bytes, size_t n);
 abStatus ab_read_stl(abMeshBuilder* b, const unsigned char* bytes, size_t n);
 
 #endif

@@ -13,17 +13,6 @@
 
 enum { HEADER = 84, TRIANGLE = 50 };
 
-static uint32_t read_u32(const unsigned char* p) {
-  return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static double read_float(const unsigned char* p) {
-  uint32_t bits = read_u32(p);
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return (double)x;
-}
-
 static abStatus add_corners(abMeshBuilder* b, const abVec3 corner[3]) {
   int n = b->mesh.nvert;
   for (int k = 0; k < 3; k++) {
@@ -38,7 +27,7 @@ static abStatus read_binary(abMeshBuilder* b, const unsigned char* bytes, uint32
     const unsigned char* at = bytes + HEADER + (size_t)i * TRIANGLE + 12;
     abVec3 corner[3];
     for (int k = 0; k < 3; k++, at += 12) {
-      corner[k] = v3(read_float(at), read_float(at + 4), read_float(at + 8));
+      corner[k] = v3(ab_read_float(at), ab_read_float(at + 4), ab_read_float(at + 8));
       if (!v3_finite(corner[k]))
         return ab_fail(b->error, AB_ERROR_PARSE, b->name, 0,
                        "triangle %lu has a corner that is not a finite number", (unsigned long)i);
@@ -108,7 +97,7 @@ static abStatus read_ascii(abMeshBuilder* b, const char* text, size_t n) {
 
 abStatus ab_read_stl(abMeshBuilder* b, const unsigned char* bytes, size_t n) {
   if (n >= HEADER) {
-    uint32_t count = read_u32(bytes + 80);
+    uint32_t count = ab_read_u32(bytes + 80);
     size_t size = HEADER + (size_t)count * TRIANGLE;
     bool text = memcmp(bytes, "solid", 5) == 0;
     if (n == size || (!text && n > size)) return read_binary(b, bytes, count);

@@ -76,17 +76,17 @@ bool ab_read_compiler(abReading* m, const abXml* e) {
   if (c->discardvisual && ab_xml_attr(e, "discardvisual"))
     ab_note(m, AB_NOTE_COMPILER, e, ab_xml_attr(e, "discardvisual"));
   for (const abXml* k = e->child; k; k = k->next)
-    if (!ab_other_element(m, k, "lengthrange")) return false;
+    if (!ab_other_element(m, k, "lengthrange") && !ab_go_on(m, k)) return false;
   return true;
 }
 
 static bool read_flag(abReading* m, const abXml* e) {
   if (!ab_check_attributes(m, e)) return false;
   abView v = ab_plain(e);
-  const char* name[] = {"contact", "limit",  "frictionloss", "gravity",   "clampctrl",
-                        "spring",  "damper", "passive",      "constraint"};
-  int on[9];
-  for (int i = 0; i < 9; i++) {
+  const char* name[] = {"contact", "limit",  "frictionloss", "gravity",    "clampctrl",
+                        "spring",  "damper", "passive",      "constraint", "equality"};
+  int on[10];
+  for (int i = 0; i < 10; i++) {
     on[i] = 1;
     if (!ab_get_word(m, &v, name[i], "disable enable", &on[i])) return false;
   }
@@ -99,6 +99,7 @@ static bool read_flag(abReading* m, const abXml* e) {
   m->no_clampctrl |= !on[4];
   m->no_spring |= !on[5] || !on[7];
   m->no_damper |= !on[6] || !on[7];
+  m->no_equality |= !on[8] || !on[9];
   return true;
 }
 
@@ -133,18 +134,19 @@ static abDefaultKind default_kind(const char* name) {
   if (ab_xml_listed(name, "material")) return AB_DEFAULT_MATERIAL;
   if (ab_xml_listed(name, "pair")) return AB_DEFAULT_PAIR;
   if (ab_xml_listed(name, "tendon")) return AB_DEFAULT_TENDON;
-  if (ab_xml_listed(name, "general motor position velocity damper")) return AB_DEFAULT_ACTUATOR;
+  if (ab_xml_listed(name, "site")) return AB_DEFAULT_SITE;
+  if (ab_xml_listed(name, "equality")) return AB_DEFAULT_EQUALITY;
+  if (ab_xml_listed(name,
+                    "general motor position velocity damper muscle cylinder intvelocity adhesion "
+                    "orientation pid dcmotor"))
+    return AB_DEFAULT_ACTUATOR;
   return AB_DEFAULT_NONE;
 }
 
 static bool read_default_entry(abReading* m, const abXml* e, abClass* class_) {
   abDefaultKind kind = default_kind(e->name);
-  // Defaults of things that are refused where they are used change nothing by themselves.
   if (kind == AB_DEFAULT_NONE) {
-    if (ab_xml_listed(e->name,
-                      "equality muscle cylinder intvelocity adhesion orientation pid "
-                      "dcmotor site camera light texture"))
-      return true;
+    if (ab_xml_listed(e->name, "camera light texture")) return true;
     return ab_other_element(m, e,
                             "default geom joint mesh material pair general motor position "
                             "velocity damper site camera light texture equality tendon");
@@ -155,19 +157,16 @@ static bool read_default_entry(abReading* m, const abXml* e, abClass* class_) {
       return ab_bad(m, AB_ERROR_PARSE, e, ab_xml_attr(e, only_there[i]),
                     "an entry of <default> has no %s", only_there[i]);
   if (!ab_check_attributes(m, e)) return false;
-  abLayer* layer = ab_xml_take(m->doc, sizeof *layer);
-  if (!layer) return ab_no_memory(m);
-  *layer = (abLayer){e, class_->layer[kind]};
-  class_->layer[kind] = layer;
-  return true;
+  return ab_add_layer(m, class_, kind, e);
 }
 
+// The outermost <default> is the main class, whatever it calls itself; a second one goes on with
+// it.
 static bool open_class(abReading* m, const abXml* e, abClass* parent, abClass** out) {
   const abXmlAttr* a = ab_xml_attr(e, "class");
-  if (!parent && (!a || !m->main_class || !strcmp(a->value, m->main_class->name))) {
-    if (a && m->main_class && !m->main_class->name[0]) m->main_class->name = a->value;
+  if (!parent) {
     *out = m->main_class;
-    if (a) (*out)->name = a->value;
+    if (a && a->value[0]) (*out)->name = a->value;
     return true;
   }
   if (!a || !a->value[0])
@@ -175,15 +174,18 @@ static bool open_class(abReading* m, const abXml* e, abClass* parent, abClass** 
   for (const abClass* c = m->class_; c; c = c->next)
     if (!strcmp(c->name, a->value))
       return ab_bad(m, AB_ERROR_SCENE, e, a, "a class of this name exists already");
-  return ab_add_class(m, a->value, parent ? parent : m->main_class, out);
+  return ab_add_class(m, a->value, parent, out);
 }
 
 static bool read_default(abReading* m, const abXml* e, abClass* parent) {
   abClass* class_;
   if (!ab_check_attributes(m, e) || !open_class(m, e, parent, &class_)) return false;
+  // a nested class starts with all that its parent says here, also with what stands below it
   for (const abXml* k = e->child; k; k = k->next)
-    if (ab_xml_is(k, "default") ? !read_default(m, k, class_) : !read_default_entry(m, k, class_))
+    if (!ab_xml_is(k, "default") && !read_default_entry(m, k, class_) && !ab_go_on(m, k))
       return false;
+  for (const abXml* k = e->child; k; k = k->next)
+    if (ab_xml_is(k, "default") && !read_default(m, k, class_) && !ab_go_on(m, k)) return false;
   return true;
 }
 
@@ -191,41 +193,9 @@ bool ab_read_default(abReading* m, const abXml* e) { return read_default(m, e, N
 
 // --- the passes ----------------------------------------------------------------------------------
 
-static bool read_constraints(abReading* m, const abXml* e) {
-  for (const abXml* k = e->child; k; k = k->next) {
-    const abXmlAttr* active = ab_xml_attr(k, "active");
-    if (active && !strcmp(active->value, "false")) {
-      ab_note(m, AB_NOTE_INACTIVE, k, active);
-      continue;
-    }
-    if (ab_xml_is(e, "equality") && ab_xml_is(k, "joint"))
-      return ab_bad(m, AB_ERROR_UNSUPPORTED, k, NULL,
-                    "not supported: joints cannot be coupled by equations; remove it, or drive "
-                    "both joints");
-    if (!ab_other_element(m, k, "")) return false;
-  }
-  return true;
-}
-
-// A tendon that pulls on nothing: its length may be measured, but moves nothing.
-static bool tendon_is_idle(const abView* v) {
-  static const char* const pull[] = {"stiffness", "damping", "frictionloss", "armature"};
-  for (int i = 0; i < 4; i++) {
-    const char* value = ab_get_text(v, pull[i]);
-    if (value && strspn(value, "0. ") != strlen(value)) return false;
-  }
-  const char* limited = ab_get_text(v, "limited");
-  return limited && strcmp(limited, "auto") ? !strcmp(limited, "false") : !ab_get_text(v, "range");
-}
-
-static bool read_tendons(abReading* m, const abXml* e) {
-  for (const abXml* k = e->child; k; k = k->next) {
-    abView v = {k, m->main_class, AB_DEFAULT_TENDON};
-    if (!ab_find_class(m, k, "class", &v.class_)) return false;
-    bool idle = ab_xml_listed(k->name, "spatial fixed") && tendon_is_idle(&v);
-    if (idle) ab_note(m, AB_NOTE_TENDON, k, NULL);
-    if (!idle && !ab_other_element(m, k, "spatial fixed")) return false;
-  }
+static bool read_refused(abReading* m, const abXml* e) {
+  for (const abXml* k = e->child; k; k = k->next)
+    if (!ab_other_element(m, k, "") && !ab_go_on(m, k)) return false;
   return true;
 }
 
@@ -244,17 +214,17 @@ static const struct {
     {"visual", 0, read_noted},
     {"statistic", 0, read_noted},
     {"sensor", 0, read_noted},
-    {"extension", 0, read_constraints},
+    {"extension", 0, read_refused},
     {"default", 1, ab_read_default},
     {"custom", 2, ab_read_custom},
     {"asset", 3, ab_read_asset},
     {"worldbody", 4, ab_read_worldbody},
-    {"equality", 4, read_constraints},
-    {"tendon", 4, read_tendons},
-    {"deformable", 4, read_constraints},
+    {"deformable", 4, read_refused},
     {"contact", 5, ab_read_contact},
-    {"actuator", 5, ab_read_actuators},
-    {"keyframe", 6, ab_read_keyframe},
+    {"tendon", 5, ab_read_tendons},
+    {"equality", 6, ab_read_equalities},
+    {"actuator", 6, ab_read_actuators},
+    {"keyframe", 7, ab_read_keyframe},
 };
 
 static bool read_pass(abReading* m, const abXml* root, int number) {
@@ -263,18 +233,22 @@ static bool read_pass(abReading* m, const abXml* root, int number) {
     int when = 0;
     for (size_t i = 0; i < sizeof pass / sizeof *pass; i++)
       if (ab_xml_is(e, pass[i].section)) read = pass[i].read, when = pass[i].pass;
-    if (!read) return ab_other_element(m, e, SECTIONS);
-    if (when == number && !read(m, e)) return false;
+    if (when != number) continue;
+    if (ab_xml_is(e, "body")) {
+      ab_note(m, AB_NOTE_LOOSE, e, NULL);
+      continue;
+    }
+    if (!(read ? read(m, e) : ab_other_element(m, e, SECTIONS)) && !ab_go_on(m, e)) return false;
   }
   return true;
 }
 
 bool ab_mjcf_read(abReading* m, const abXml* root) {
-  if (!ab_check_attributes(m, root)) return false;
+  if (!ab_check_attributes(m, root) && !ab_go_on(m, root)) return false;
   const abXmlAttr* model = ab_xml_attr(root, "model");
   if (model) ab_scene_option(m->scene)->name = ab_scene_string(m->scene, model->value);
   if (!ab_add_class(m, "main", NULL, &m->main_class)) return false;
-  for (int i = 0; i <= 6; i++)
-    if (!read_pass(m, root, i)) return false;
-  return ab_check_custom_used(m);
+  for (int i = 0; i <= 7; i++)
+    if (!read_pass(m, root, i)) return ab_no_problems(m) && false;
+  return ab_check_custom_used(m) && ab_no_problems(m);
 }

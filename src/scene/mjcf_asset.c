@@ -21,6 +21,7 @@ bool ab_add_mesh_file(abReading* m, const abXml* e, abMeshDef* def, const char* 
     return ab_bad(m, AB_ERROR_FILE, e, ab_xml_attr(e, "file"), "no files can be read here");
   const char* folder = m->compiler.meshdir;
   if (m->compiler.strippath && strrchr(path, '/')) path = strrchr(path, '/') + 1;
+  const char* beside = ab_xml_path(m->doc, e->file, path);
   if (folder && folder[0] && path[0] != '/') {
     size_t n = strlen(folder);
     char* joined = ab_xml_take(m->doc, n + strlen(path) + 2);
@@ -29,7 +30,11 @@ bool ab_add_mesh_file(abReading* m, const abXml* e, abMeshDef* def, const char* 
     path = joined;
   }
   def->file = ab_xml_path(m->doc, m->doc->root->file, path);
-  return def->file || ab_no_memory(m);
+  if (!def->file || !beside) return ab_no_memory(m);
+  // a file that was included may have its meshes beside it
+  if (e->file != m->doc->root->file && !ab_xml_exists(def->file) && ab_xml_exists(beside))
+    def->file = beside;
+  return true;
 }
 
 static double* read_list(abReading* m, const abXml* e, const abXmlAttr* a, int* n) {
@@ -128,8 +133,9 @@ bool ab_read_asset(abReading* m, const abXml* e) {
   for (const abXml* k = e->child; k; k = k->next) {
     bool ok = ab_xml_is(k, "mesh")       ? read_mesh(m, k)
               : ab_xml_is(k, "material") ? read_material(m, k)
-                                         : ab_other_element(m, k, "mesh material texture skin");
-    if (!ok) return false;
+              : ab_xml_is(k, "model")    ? ab_read_model(m, k)
+                                      : ab_other_element(m, k, "mesh material texture skin model");
+    if (!ok && !ab_go_on(m, k)) return false;
   }
   return true;
 }

@@ -13,6 +13,7 @@
 #include "math/rotation.h"
 #include "scene/mjcf.h"
 #include "scene/orientation.h"
+#include "scene/scene.h"
 
 bool ab_bad(abReading* m, abStatus code, const abXml* e, const abXmlAttr* attr, const char* format,
             ...) {
@@ -26,6 +27,33 @@ bool ab_bad(abReading* m, abStatus code, const abXml* e, const abXmlAttr* attr, 
             attr->value, text);
   else
     ab_fail(m->error, code, e->file, e->line, "<%.40s>: %s", e->name, text);
+  return false;
+}
+
+// --- problems ------------------------------------------------------------------------------------
+
+static bool is_told(const abReading* m) {
+  for (int i = 0; i < m->nproblem; i++)
+    if (m->problem[i].line == m->error->line && !strcmp(m->problem[i].file, m->error->file) &&
+        !strcmp(m->problem[i].message, m->error->message))
+      return true;
+  return false;
+}
+
+bool ab_go_on(abReading* m, const abXml* e) {
+  m->nfailure++;
+  const abXmlAttr* name = ab_xml_attr(e, "name");
+  if (name && name->value[0] && !ab_labels_find(&m->failed, name->value))
+    ab_labels_add(&m->failed, (abLabel){name->value, 0, e->line, e->file});
+  bool tell = !m->follow_up && !m->told && !is_told(m);
+  m->follow_up = m->told = false;
+  if (m->error->code == AB_ERROR_MEMORY) return false;
+  return !tell || ab_add_problem(&m->nproblem, &m->problem, m->error);
+}
+
+bool ab_no_problems(abReading* m) {
+  if (m->nproblem == 0) return true;
+  *m->error = m->problem[0];
   return false;
 }
 
@@ -66,6 +94,7 @@ int ab_refer(abReading* m, const abXml* e, const char* attr, const abLabels* nam
   }
   const abLabel* found = ab_labels_find(names, a->value);
   if (found) return found->index;
+  m->follow_up = ab_labels_find(&m->failed, a->value) != NULL;
   char near[32];
   if (ab_labels_nearest(names, a->value, near))
     ab_bad(m, AB_ERROR_SCENE, e, a, "there is no %s of this name; did you mean '%s'?", what, near);
@@ -106,7 +135,16 @@ bool ab_add_class(abReading* m, const char* name, const abClass* parent, abClass
   abClass* c = ab_xml_take(m->doc, sizeof *c);
   if (!c) return ab_no_memory(m);
   *c = (abClass){.name = name, .parent = parent, .next = m->class_};
+  if (parent) memcpy(c->layer, parent->layer, sizeof c->layer);
   m->class_ = *out = c;
+  return true;
+}
+
+bool ab_add_layer(abReading* m, abClass* class_, abDefaultKind kind, const abXml* e) {
+  abLayer* layer = ab_xml_take(m->doc, sizeof *layer);
+  if (!layer) return ab_no_memory(m);
+  *layer = (abLayer){e, class_->layer[kind]};
+  class_->layer[kind] = layer;
   return true;
 }
 
@@ -132,11 +170,11 @@ bool ab_find_class(abReading* m, const abXml* e, const char* attr, const abClass
 const abXmlAttr* ab_view_attr(const abView* v, const char* name, const abXml** owner) {
   const abXmlAttr* a = ab_xml_attr(v->e, name);
   if (owner) *owner = v->e;
-  for (const abClass* c = v->class_; c && !a; c = c->parent)
-    for (const abLayer* l = c->layer[v->kind]; l && !a; l = l->older) {
-      a = ab_xml_attr(l->e, name);
-      if (owner) *owner = l->e;
-    }
+  const abLayer* l = v->class_ ? v->class_->layer[v->kind] : NULL;
+  for (; l && !a; l = l->older) {
+    a = ab_xml_attr(l->e, name);
+    if (owner) *owner = l->e;
+  }
   return a;
 }
 
@@ -161,13 +199,9 @@ static bool lay_layers(Lay* y, const abLayer* l) {
   return !l || (lay_layers(y, l->older) && lay(y, l->e));
 }
 
-static bool lay_class(Lay* y, const abClass* c) {
-  return !c || (lay_class(y, c->parent) && lay_layers(y, c->layer[y->kind]));
-}
-
 bool ab_get_numbers(abReading* m, const abView* v, const char* name, int max, double* out, int* n) {
   Lay y = {m, name, v->kind, max, 0, out};
-  bool ok = lay_class(&y, v->class_) && lay(&y, v->e);
+  bool ok = (!v->class_ || lay_layers(&y, v->class_->layer[v->kind])) && lay(&y, v->e);
   if (n) *n = y.n;
   return ok;
 }
@@ -186,6 +220,20 @@ bool ab_get_exactly(abReading* m, const abView* v, const char* name, int n, doub
 
 bool ab_get_number(abReading* m, const abView* v, const char* name, double* out) {
   return ab_get_exactly(m, v, name, 1, out, NULL);
+}
+
+bool ab_get_linear(abReading* m, const abView* v, const char* name, double* out) {
+  double x[8] = {*out};
+  if (!ab_get_numbers(m, v, name, 8, x, NULL)) return false;
+  *out = x[0];
+  for (int i = 1; i < 8; i++)
+    if (x[i] != 0) {
+      const abXml* owner;
+      const abXmlAttr* a = ab_view_attr(v, name, &owner);
+      return ab_bad(m, AB_ERROR_UNSUPPORTED, owner, a,
+                    "not supported: only linear springs and dampers, one number");
+    }
+  return true;
 }
 
 bool ab_get_int(abReading* m, const abView* v, const char* name, int* out) {
@@ -260,19 +308,14 @@ static const int form_length[] = {4, 4, 3, 6, 3};
 // The nearest layer that says anything about orientation, and which form it uses (-1: none).
 static const abXml* oriented_layer(const abView* v, int* which) {
   const abXml* e = v->e;
-  const abClass* c = v->class_;
-  const abLayer* l = c ? c->layer[v->kind] : NULL;
+  const abLayer* l = v->class_ ? v->class_->layer[v->kind] : NULL;
   for (;;) {
     for (int i = 0; i < 5; i++)
       if (ab_xml_attr(e, form[i])) {
         *which = i;
         return e;
       }
-    while (c && !l) {
-      c = c->parent;
-      l = c ? c->layer[v->kind] : NULL;
-    }
-    if (!c) break;
+    if (!l) break;
     e = l->e;
     l = l->older;
   }
@@ -316,4 +359,19 @@ bool ab_get_pose(abReading* m, const abView* v, abPose* pose, bool* oriented) {
   if (orientation(m, x, which, &pose->q)) return true;
   return ab_bad(m, AB_ERROR_SCENE, e, ab_xml_attr(e, form[which]),
                 "this gives no direction; the vectors must not be zero or parallel");
+}
+
+bool ab_get_fromto(abReading* m, const abView* v, abPose* pose, double* half, bool* present) {
+  double f[6];
+  if (!ab_get_exactly(m, v, "fromto", 6, f, present)) return false;
+  if (!*present) return true;
+  abVec3 p = v3(f[0], f[1], f[2]), q = v3(f[3], f[4], f[5]), axis = v3_sub(p, q);
+  if (!ab_quat_zaxis(axis, &pose->q)) {
+    const abXml* owner;
+    const abXmlAttr* a = ab_view_attr(v, "fromto", &owner);
+    return ab_bad(m, AB_ERROR_SCENE, owner, a, "the two ends are the same point");
+  }
+  pose->p = v3_scale(0.5, v3_add(p, q));
+  *half = 0.5 * v3_norm(axis);
+  return true;
 }

@@ -7,7 +7,7 @@
 #include "scene/mjcf.h"
 #include "scene/orientation.h"
 
-#define IN_BODY "inertial joint freejoint geom body frame replicate site camera light"
+#define IN_BODY "inertial joint freejoint geom body frame replicate site camera light attach"
 
 typedef bool (*Visit)(abReading* m, const abXml* e, const abPlace* at);
 static bool visit_children(abReading* m, const abXml* e, const abPlace* at, Visit visit);
@@ -38,13 +38,15 @@ static bool visit_replicate(abReading* m, const abXml* e, const abPlace* at, Vis
       !ab_get_exactly(m, &v, "euler", 3, angle, NULL))
     return false;
   // nested repetitions multiply; the limit keeps a short file from filling the memory
-  if (count < 1 || count > 100000 || (m->replicas *= count) > 1000000)
+  if (count < 1 || count > 100000 || m->replicas * count > 1000000)
     return ab_bad(m, AB_ERROR_SCENE, e, ab_xml_attr(e, "count"),
                   "the count of replicas, nested ones multiplied, must be 1 to 1000000");
+  m->replicas *= count;
   int width = snprintf(NULL, 0, "%d", count);
   double unit = m->compiler.degree ? 0.017453292519943295 : 1;
   abPose frame = pose_identity();
-  for (int i = 0; i < count; i++) {
+  long nfailure = m->nfailure;  // what is wrong with one replica is wrong with all
+  for (int i = 0; i < count && m->nfailure == nfailure; i++) {
     double turned[3] = {i * unit * angle[0], i * unit * angle[1], i * unit * angle[2]};
     frame.q = ab_quat_euler(turned, m->compiler.eulerseq);
     inner.frame = pose_mul(at->frame, frame);
@@ -65,7 +67,7 @@ static bool visit_children(abReading* m, const abXml* e, const abPlace* at, Visi
     bool ok = ab_xml_is(k, "frame")       ? visit_frame(m, k, at, visit)
               : ab_xml_is(k, "replicate") ? visit_replicate(m, k, at, visit)
                                           : visit(m, k, at);
-    if (!ok) return false;
+    if (!ok && !ab_go_on(m, k)) return false;
   }
   return true;
 }
@@ -137,7 +139,8 @@ static bool visit_own(abReading* m, const abXml* e, const abPlace* at) {
       return ab_bad(m, AB_ERROR_SCENE, e, NULL, "the world has no joints; put it into a <body>");
     return ab_read_joint(m, e, at);
   }
-  if (ab_xml_is(e, "body")) return true;
+  if (ab_xml_is(e, "site")) return ab_read_site(m, e, at);
+  if (ab_xml_is(e, "body") || ab_xml_is(e, "attach")) return true;
   if (ab_xml_is(e, "inertial") && at->body != 0) return true;
   if (ab_xml_is(e, "inertial"))
     return ab_bad(m, AB_ERROR_SCENE, e, NULL, "the world has no inertia");
@@ -146,22 +149,32 @@ static bool visit_own(abReading* m, const abXml* e, const abPlace* at) {
 
 static bool visit_body(abReading* m, const abXml* e, const abPlace* at);
 
-static bool add_body(abReading* m, const abXml* e, const abPlace* at, abPlace* inner) {
-  abBodyDef def = ab_body_def();
+static bool read_body(abReading* m, const abXml* e, abPlace* inner, abBodyDef* def) {
   abView v = ab_plain(e);
   double gravcomp = 0;
-  *inner = (abPlace){0, pose_identity(), at->class_, at->suffix};
   if (!ab_check_attributes(m, e) || !ab_find_class(m, e, "childclass", &inner->class_) ||
-      !ab_get_pose(m, &v, &def.pose, NULL) || !ab_get_number(m, &v, "gravcomp", &gravcomp) ||
-      !read_mass(m, e, inner, &def))
+      !ab_get_pose(m, &v, &def->pose, NULL) || !ab_get_number(m, &v, "gravcomp", &gravcomp) ||
+      !ab_get_bool(m, &v, "mocap", &def->mocap) || !read_mass(m, e, inner, def))
     return false;
   if (gravcomp != 0 && gravcomp != 1)
     return ab_bad(m, AB_ERROR_UNSUPPORTED, e, ab_xml_attr(e, "gravcomp"),
                   "not supported: gravity acts fully (0) or not at all (1)");
-  def.name = ab_suffixed(m, ab_get_text(&v, "name"), at->suffix);
+  def->gravity = gravcomp == 0;
+  return true;
+}
+
+// A body that cannot be read stands there all the same, so that what it holds is looked at, too.
+static bool add_body(abReading* m, const abXml* e, const abPlace* at, abPlace* inner) {
+  abBodyDef def = ab_body_def();
+  *inner = (abPlace){0, pose_identity(), at->class_, at->suffix};
+  if (!read_body(m, e, inner, &def)) {
+    if (!ab_go_on(m, e)) return false;
+    def = ab_body_def();
+  }
+  const abXmlAttr* name = ab_xml_attr(e, "name");
+  def.name = ab_suffixed(m, name ? name->value : NULL, at->suffix);
   def.parent = at->body;
   def.pose = pose_mul(at->frame, def.pose);
-  def.gravity = gravcomp == 0;
   def.source = (abSource){e->file, e->line};
   inner->body = ab_scene_add_body(m->scene, &def, m->error);
   if (inner->body < 0) return ab_place(m, e);
@@ -169,6 +182,7 @@ static bool add_body(abReading* m, const abXml* e, const abPlace* at, abPlace* i
 }
 
 static bool visit_body(abReading* m, const abXml* e, const abPlace* at) {
+  if (ab_xml_is(e, "attach")) return ab_read_attach(m, e, at);
   if (!ab_xml_is(e, "body")) return true;
   abPlace inner;
   return add_body(m, e, at, &inner) && visit_children(m, e, &inner, visit_own) &&

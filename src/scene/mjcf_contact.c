@@ -17,6 +17,7 @@ static bool read_pair(abReading* m, const abXml* e) {
       !ab_get_number(m, &v, "margin", &def.margin) || !ab_get_number(m, &v, "gap", &def.gap))
     return false;
   def.source = (abSource){e->file, e->line};
+  if (def.margin != 0) ab_note(m, AB_NOTE_MARGIN, e, NULL);
   return ab_scene_add_pair(m->scene, &def, m->error) >= 0 || ab_place(m, e);
 }
 
@@ -35,7 +36,7 @@ bool ab_read_contact(abReading* m, const abXml* e) {
     bool ok = ab_xml_is(k, "pair")      ? read_pair(m, k)
               : ab_xml_is(k, "exclude") ? read_exclude(m, k)
                                         : ab_other_element(m, k, "pair exclude");
-    if (!ok) return false;
+    if (!ok && !ab_go_on(m, k)) return false;
   }
   return true;
 }
@@ -58,14 +59,16 @@ static bool read_key(abReading* m, const abXml* e) {
   abView v = ab_plain(e);
   if (!ab_check_attributes(m, e) || !ab_get_number(m, &v, "time", &def.time) ||
       !read_values(m, e, "qpos", &def.nq, &def.q) || !read_values(m, e, "qvel", &def.nv, &def.v) ||
-      !read_values(m, e, "ctrl", &def.nctrl, &def.ctrl))
+      !read_values(m, e, "ctrl", &def.nctrl, &def.ctrl) ||
+      !read_values(m, e, "mpos", &def.nmpos, &def.mpos) ||
+      !read_values(m, e, "mquat", &def.nmquat, &def.mquat))
     return false;
-  const char* stateless[] = {"act", "mpos", "mquat", "plastic"};
-  for (int i = 0; i < 4; i++) {
+  const char* stateless[] = {"act", "plastic"};
+  for (int i = 0; i < 2; i++) {
     const abXmlAttr* a = ab_xml_attr(e, stateless[i]);
     if (a && ab_xml_count(a) > 0)
       return ab_bad(m, AB_ERROR_UNSUPPORTED, e, a,
-                    "not supported: actuators have no states, and no body is moved from outside");
+                    "not supported: actuators and tendons have no states; remove it");
   }
   def.name = ab_get_text(&v, "name");
   def.source = (abSource){e->file, e->line};
@@ -77,6 +80,7 @@ static bool read_key(abReading* m, const abXml* e) {
 bool ab_read_keyframe(abReading* m, const abXml* e) {
   if (!ab_check_attributes(m, e)) return false;
   for (const abXml* k = e->child; k; k = k->next)
-    if (ab_xml_is(k, "key") ? !read_key(m, k) : !ab_other_element(m, k, "key")) return false;
+    if (!(ab_xml_is(k, "key") ? read_key(m, k) : ab_other_element(m, k, "key")) && !ab_go_on(m, k))
+      return false;
   return true;
 }

@@ -112,7 +112,9 @@ static bool read_tuple(abReading* m, const abXml* e) {
                   near[0] ? "; did you mean 'abut." : "", near, near[0] ? "'?" : "");
   }
   for (const abXml* k = e->child; k; k = k->next)
-    if (ab_xml_is(k, "element") ? !read_element(m, k, which) : !ab_other_element(m, k, "element"))
+    if (!(ab_xml_is(k, "element") ? read_element(m, k, which)
+                                  : ab_other_element(m, k, "element")) &&
+        !ab_go_on(m, k))
       return false;
   return true;
 }
@@ -124,14 +126,16 @@ bool ab_read_custom(abReading* m, const abXml* e) {
               : ab_xml_is(k, "text")  ? read_text(m, k)
               : ab_xml_is(k, "tuple") ? read_tuple(m, k)
                                       : ab_other_element(m, k, "numeric text tuple");
-    if (!ok) return false;
+    if (!ok && !ab_go_on(m, k)) return false;
   }
   return true;
 }
 
 bool ab_check_custom_used(abReading* m) {
   for (int i = 0; i < m->ngeom_number; i++)
-    if (!m->geom_number[i].used)
-      return ab_refer(m, m->geom_number[i].e, "objname", &m->geom, "geom") >= 0;
+    if (!m->geom_number[i].used &&
+        ab_refer(m, m->geom_number[i].e, "objname", &m->geom, "geom") < 0 &&
+        !ab_go_on(m, m->geom_number[i].e))
+      return false;
   return true;
 }

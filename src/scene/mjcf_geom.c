@@ -30,23 +30,17 @@ static bool read_type(abReading* m, const abView* v, abShapeType* type) {
   return true;
 }
 
-// A segment gives centre, axis (z, pointing to the first end) and half length.
 static bool read_fromto(abReading* m, const abView* v, abGeomDef* def) {
-  double f[6];
+  double half;
   bool present;
-  if (!ab_get_exactly(m, v, "fromto", 6, f, &present)) return false;
-  if (!present) return true;
   const abXml* owner;
   const abXmlAttr* a = ab_view_attr(v, "fromto", &owner);
-  if (def->type == AB_PLANE || def->type == AB_SPHERE || def->type == AB_MESH)
+  if (a && (def->type == AB_PLANE || def->type == AB_SPHERE || def->type == AB_MESH))
     return ab_bad(m, AB_ERROR_SCENE, owner, a,
                   "only capsules, cylinders, boxes and ellipsoids "
                   "can be given by their ends");
-  abVec3 p = v3(f[0], f[1], f[2]), q = v3(f[3], f[4], f[5]), axis = v3_sub(p, q);
-  if (!ab_quat_zaxis(axis, &def->pose.q))
-    return ab_bad(m, AB_ERROR_SCENE, owner, a, "the two ends are the same point");
-  def->pose.p = v3_scale(0.5, v3_add(p, q));
-  double half = 0.5 * v3_norm(axis);
+  if (!ab_get_fromto(m, v, &def->pose, &half, &present)) return false;
+  if (!present) return true;
   if (def->type == AB_CAPSULE || def->type == AB_CYLINDER) {
     def->size.y = half;
   } else {
@@ -141,6 +135,7 @@ static void take_custom(abReading* m, abGeomDef* def) {
 
 int ab_put_geom(abReading* m, const abXml* e, abGeomDef* def) {
   def->source = (abSource){e->file, e->line};
+  if (def->margin != 0 && (def->contype || def->conaffinity)) ab_note(m, AB_NOTE_MARGIN, e, NULL);
   take_custom(m, def);
   int index = ab_scene_add_geom(m->scene, def, m->error);
   if (index < 0) return ab_place(m, e) - 1;
@@ -162,4 +157,21 @@ bool ab_read_geom(abReading* m, const abXml* e, const abPlace* at) {
     return false;
   def.pose = pose_mul(at->frame, def.pose);
   return ab_put_geom(m, e, &def) >= 0;
+}
+
+bool ab_read_site(abReading* m, const abXml* e, const abPlace* at) {
+  abView v = {e, at->class_, AB_DEFAULT_SITE};
+  abSiteDef def = ab_site_def();
+  double half;
+  bool present;
+  if (!ab_check_attributes(m, e) || !ab_find_class(m, e, "class", &v.class_) ||
+      !ab_get_pose(m, &v, &def.pose, NULL) || !ab_get_fromto(m, &v, &def.pose, &half, &present))
+    return false;
+  def.name = ab_suffixed(m, ab_get_text(&v, "name"), at->suffix);
+  def.body = at->body;
+  def.pose = pose_mul(at->frame, def.pose);
+  def.source = (abSource){e->file, e->line};
+  int index = ab_scene_add_site(m->scene, &def, m->error);
+  if (index < 0) return ab_place(m, e);
+  return ab_enter(m, e, &m->site, def.name, index);
 }

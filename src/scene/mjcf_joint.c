@@ -12,21 +12,6 @@ static bool read_place(abReading* m, const abView* v, const abPlace* at, abJoint
   return true;
 }
 
-// Newer files may give springs and dampers that are not linear, as further numbers.
-static bool read_linear(abReading* m, const abView* v, const char* name, double* out) {
-  double x[8] = {*out};
-  if (!ab_get_numbers(m, v, name, 8, x, NULL)) return false;
-  *out = x[0];
-  for (int i = 1; i < 8; i++)
-    if (x[i] != 0) {
-      const abXml* owner;
-      const abXmlAttr* a = ab_view_attr(v, name, &owner);
-      return ab_bad(m, AB_ERROR_UNSUPPORTED, owner, a,
-                    "not supported: only linear springs and dampers, one number");
-    }
-  return true;
-}
-
 static bool read_range(abReading* m, const abView* v, double unit, abJointDef* def) {
   bool given;
   if (!ab_get_exactly(m, v, "range", 2, def->range, &given) ||
@@ -42,7 +27,6 @@ static bool read_range(abReading* m, const abView* v, double unit, abJointDef* d
   }
   if (!ab_get_limited(m, v, "limited", given && def->range[0] < def->range[1], &def->limited))
     return false;
-  if (m->no_limit) def->limited = false;
   def->range[0] *= unit;
   def->range[1] *= unit;
   return true;
@@ -62,18 +46,27 @@ static bool read_force_range(abReading* m, const abView* v, int joint) {
   return true;
 }
 
-int ab_put_joint(abReading* m, const abXml* e, abJointDef* def) {
-  def->source = (abSource){e->file, e->line};
+bool ab_note_joint(abReading* m, const abJointDef* def) {
   abJointDef* defs = ab_grow(m->joint_def, m->njoint, sizeof *defs);
-  if (!defs) return ab_no_memory(m) - 1;
+  if (!defs) return ab_no_memory(m);
   m->joint_def = defs;
   void* force = ab_grow(m->joint_force, m->njoint, sizeof *m->joint_force);
-  if (!force) return ab_no_memory(m) - 1;
+  if (!force) return ab_no_memory(m);
   m->joint_force = force;
-  int index = ab_scene_add_joint(m->scene, def, m->error);
-  if (index < 0) return ab_place(m, e) - 1;
   m->joint_force[m->njoint].limited = false;
   m->joint_def[m->njoint++] = *def;
+  return true;
+}
+
+int ab_put_joint(abReading* m, const abXml* e, abJointDef* def) {
+  def->source = (abSource){e->file, e->line};
+  if (m->no_limit) def->limited = false;
+  if (m->no_spring) def->stiffness = 0;
+  if (m->no_damper) def->damping = 0;
+  if (m->no_frictionloss) def->frictionloss = 0;
+  int index = ab_scene_add_joint(m->scene, def, m->error);
+  if (index < 0) return ab_place(m, e) - 1;
+  if (!ab_note_joint(m, def)) return -1;
   return ab_enter(m, e, &m->joint, def->name, index) ? index : -1;
 }
 
@@ -95,16 +88,13 @@ bool ab_read_joint(abReading* m, const abXml* e, const abPlace* at) {
   double degree = m->compiler.degree ? 0.017453292519943295 : 1;
   double unit = type == 1 || type == 3 ? degree : 1;
   if (!read_place(m, &v, at, &def) || !read_range(m, &v, unit, &def) ||
-      !read_linear(m, &v, "stiffness", &def.stiffness) ||
-      !read_linear(m, &v, "damping", &def.damping) ||
+      !ab_get_linear(m, &v, "stiffness", &def.stiffness) ||
+      !ab_get_linear(m, &v, "damping", &def.damping) ||
       !ab_get_number(m, &v, "armature", &def.armature) ||
       !ab_get_number(m, &v, "frictionloss", &def.frictionloss) ||
       !ab_get_number(m, &v, "ref", &def.ref) || !ab_get_number(m, &v, "springref", &def.springref))
     return false;
   if (type == 3) def.ref *= degree, def.springref *= degree;
-  if (m->no_spring) def.stiffness = 0;
-  if (m->no_damper) def.damping = 0;
-  if (m->no_frictionloss) def.frictionloss = 0;
   int index = ab_put_joint(m, e, &def);
   return index >= 0 && read_force_range(m, &v, m->njoint - 1);
 }

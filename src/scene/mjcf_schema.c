@@ -1,20 +1,34 @@
 // What is known of MJCF's elements. Three things can be said of an attribute: it is read (`takes`),
 // it does not change the motion and gives a note (`notes`), or it does and is refused unless its
 // value is the harmless one (the table `refusal`). Anything else is a spelling mistake.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scene/mjcf.h"
 
 #define ORIENTATION "pos quat axisangle euler xyaxes zaxis "
-#define ACTUATOR                                                                       \
-  "name class joint jointinparent ctrllimited ctrlrange forcelimited forcerange gear " \
-  "cranklength "
+#define ACTUATOR                                                              \
+  "name class joint jointinparent tendon site refsite ctrllimited ctrlrange " \
+  "forcelimited forcerange gear cranklength "
 #define ACTUATOR_NOTES                                                                  \
   {                                                                                     \
     {AB_NOTE_USER, "user"}, {AB_NOTE_GROUP, "group"}, { AB_NOTE_LENGTH, "lengthrange" } \
   }
 
+#define EQUALITY "name class active "
+#define TENDON                                                                            \
+  "name class range limited margin stiffness damping frictionloss armature springlength " \
+  "actuatorfrclimited actuatorfrcrange"
+#define TENDON_NOTES                                                         \
+  {                                                                          \
+    {AB_NOTE_SOFT, "solreflimit solimplimit solreffriction solimpfriction"}, \
+        {AB_NOTE_USER, "user"}, {AB_NOTE_GROUP, "group"}, {                  \
+      AB_NOTE_VISUAL, "width material rgba"                                  \
+    }                                                                        \
+  }
+
+// An element whose name means different things in different parents is called parent/name.
 typedef struct Rule {
   const char* element;
   const char* takes;
@@ -47,9 +61,10 @@ static const Rule rule[] = {
       {AB_NOTE_SOFT, "o_friction o_margin o_solimp o_solref"},
       {AB_NOTE_SENSOR, "magnetic"}}},
     {"flag",
-     "constraint contact limit frictionloss gravity clampctrl passive spring damper",
-     {{AB_NOTE_SOLVER,
-       "equality warmstart refsafe autoreset nativeccd eulerdamp multiccd island midphase "
+     "constraint contact limit frictionloss gravity clampctrl passive spring damper equality",
+     {{AB_NOTE_SLEEP, "sleep"},
+      {AB_NOTE_SOLVER,
+       "warmstart refsafe autoreset nativeccd eulerdamp multiccd island midphase "
        "diagexact ipc invdiscrete"},
       {AB_NOTE_SENSOR, "sensor sensornoise energy fwdinv"}}},
     {"size",
@@ -65,6 +80,8 @@ static const Rule rule[] = {
      "name class rgba",
      {{AB_NOTE_TEXTURE, "texture texrepeat texuniform"},
       {AB_NOTE_MATERIAL, "emission specular shininess reflectance metallic roughness"}}},
+    {"model", "name file content_type", {{0}}},
+    {"attach", "model body prefix", {{0}}},
     {"worldbody", "", {{0}}},
     {"body",
      ORIENTATION "name childclass mocap gravcomp",
@@ -87,11 +104,24 @@ static const Rule rule[] = {
       {AB_NOTE_USER, "user"},
       {AB_NOTE_FLUID, "fluidshape fluidcoef"},
       {AB_NOTE_VISUAL, "castshadow fitscale"}}},
+    {"site",
+     ORIENTATION "name class fromto",
+     {{AB_NOTE_VISUAL, "type size material rgba group"}, {AB_NOTE_USER, "user"}}},
     {"contact", "", {{0}}},
     {"pair",
      "name class geom1 geom2 condim friction margin gap",
      {{AB_NOTE_SOFT, "solref solimp solreffriction"}}},
     {"exclude", "name body1 body2", {{0}}},
+    {"fixed", TENDON, TENDON_NOTES},
+    {"tendon", TENDON, TENDON_NOTES},
+    {"fixed/joint", "joint coef", {{0}}},
+    {"equality", "active", {{AB_NOTE_SOFT, "solref solimp"}}},
+    {"connect", EQUALITY "body1 body2 site1 site2 anchor", {{AB_NOTE_SOFT, "solref solimp"}}},
+    {"weld",
+     EQUALITY "body1 body2 site1 site2 anchor relpose torquescale",
+     {{AB_NOTE_SOFT, "solref solimp"}}},
+    {"equality/joint", EQUALITY "joint1 joint2 polycoef", {{AB_NOTE_SOFT, "solref solimp"}}},
+    {"equality/tendon", EQUALITY "tendon1 tendon2 polycoef", {{AB_NOTE_SOFT, "solref solimp"}}},
     {"actuator", "", {{0}}},
     {"general",
      ACTUATOR
@@ -99,7 +129,7 @@ static const Rule rule[] = {
      "inheritrange",
      ACTUATOR_NOTES},
     {"motor", ACTUATOR, ACTUATOR_NOTES},
-    {"position", ACTUATOR "kp kv inheritrange", ACTUATOR_NOTES},
+    {"position", ACTUATOR "kp kv dampratio inheritrange", ACTUATOR_NOTES},
     {"velocity", ACTUATOR "kv", ACTUATOR_NOTES},
     {"damper", ACTUATOR "kv", ACTUATOR_NOTES},
     {"keyframe", "", {{0}}},
@@ -123,25 +153,20 @@ static const struct {
     {"flag", "actuation", "enable", "remove the actuators instead"},
     {"flag", "filterparent", "enable",
      "bodies do not touch their parents; add a <contact><pair> where they should"},
-    {"flag", "override sleep speculative", "disable", "leave it out"},
+    {"flag", "override speculative", "disable", "leave it out"},
     {"mesh", "builtin params", "none", "give the mesh as a file or by its vertices"},
-    {"body", "mocap", "false",
-     "no body is moved from outside; give it a slide or hinge joint with a position actuator"},
     {"joint", "springdamper", "", "give stiffness and damping instead"},
-    {"joint", "springyield", "", "springs do not yield; remove it"},
+    {"joint fixed tendon", "springyield", "", "springs do not yield; remove it"},
     {"joint", "actuatorgravcomp", "false", "gravity compensation by actuators is not available"},
     {"freejoint", "align", "false auto",
      "the frame of a free body stays where the file puts it; leave it out"},
     {"geom pair", "adhesion", "", "contacts do not attract; remove it"},
     {"geom", "surfacevel", "", "surfaces do not move on their own; remove it"},
-    {"general motor position velocity damper", "tendon", "",
-     "there are no tendons; drive the joints"},
-    {"general motor position velocity damper", "site refsite slidersite cranksite body", "",
-     "only joints can be driven; use joint=\"...\""},
+    {"general motor position velocity damper", "slidersite cranksite body", "",
+     "joints, fixed tendons and sites can be driven; use one of these"},
     {"general motor position velocity damper", "delay nsample interp", "",
      "actuators act without delay; remove it"},
     {"general motor position velocity damper", "armature damping", "", "give them to the joint"},
-    {"general position", "dampratio", "", "give the velocity gain kv instead"},
     {"position", "timeconst", "", "actuators have no states; remove it"},
     {"general", "ffrange velrange input", "", "only the plain control signal is read; remove it"},
 };
@@ -151,32 +176,38 @@ static const struct {
   const char* elements;
   abNoteKind kind;
 } noted[] = {
-    {"visual", AB_NOTE_VISUAL},         {"statistic", AB_NOTE_STATISTIC},
-    {"sensor", AB_NOTE_SENSOR},         {"camera", AB_NOTE_CAMERA},
-    {"light", AB_NOTE_LIGHT},           {"site", AB_NOTE_SITE},
-    {"texture layer", AB_NOTE_TEXTURE}, {"skin", AB_NOTE_SKIN},
-    {"lengthrange", AB_NOTE_LENGTH},
+    {"visual", AB_NOTE_VISUAL}, {"statistic", AB_NOTE_STATISTIC},
+    {"sensor", AB_NOTE_SENSOR}, {"camera", AB_NOTE_CAMERA},
+    {"light", AB_NOTE_LIGHT},   {"texture layer", AB_NOTE_TEXTURE},
+    {"skin", AB_NOTE_SKIN},     {"lengthrange", AB_NOTE_LENGTH},
 };
 
 static const struct {
   const char *elements, *advice;
 } refused[] = {
-    {"connect weld", "constraints that close loops are not available; remodel the tree of bodies"},
     {"distance flex flexvert flexstrain", "this constraint is not available; remove it"},
-    {"spatial fixed tendon",
-     "tendons are not available; remove it, or drive and couple the joints one by one"},
+    {"spatial",
+     "tendons through space are not available; remove it, or drive and couple the joints"},
     {"composite flexcomp", "soft and composite objects are not available; write the bodies out"},
-    {"attach model", "models cannot be attached; use <include>"},
     {"plugin extension", "plugins are not available; remove it"},
     {"hfield", "height fields are not available; use boxes or convex meshes"},
     {"muscle cylinder intvelocity adhesion orientation pid dcmotor",
      "this actuator is not available; use motor, position, velocity, damper or general"},
 };
 
-static const Rule* find_rule(const char* element) {
+static const Rule* rule_named(const char* element) {
   for (size_t i = 0; i < sizeof rule / sizeof *rule; i++)
     if (!strcmp(rule[i].element, element)) return &rule[i];
   return NULL;
+}
+
+static const Rule* find_rule(const abXml* e) {
+  char name[64];
+  const Rule* r = NULL;
+  if (e->parent && ab_xml_listed(e->parent->name, "equality fixed") &&
+      snprintf(name, sizeof name, "%s/%.40s", e->parent->name, e->name) > 0)
+    r = rule_named(name);
+  return r ? r : rule_named(e->name);
 }
 
 static bool all_zero(const char* text) {
@@ -214,20 +245,27 @@ static bool unknown_attribute(abReading* m, const abXml* e, const abXmlAttr* a, 
                 near[0] ? "; did you mean '" : "", near, near[0] ? "'?" : "");
 }
 
-bool ab_check_attributes(abReading* m, const abXml* e) {
-  const Rule* r = find_rule(e->name);
-  if (!r) return true;
-  for (int i = 0; i < e->nattr; i++) {
-    const abXmlAttr* a = &e->attr[i];
-    int found = refuse(m, e, a);
-    if (found < 0) return false;
-    if (found || ab_xml_listed(a->name, r->takes)) continue;
-    int k = 0;
-    while (k < 4 && r->notes[k].attr && !ab_xml_listed(a->name, r->notes[k].attr)) k++;
-    if (k == 4 || !r->notes[k].attr) return unknown_attribute(m, e, a, r);
-    ab_note(m, r->notes[k].kind, e, a);
-  }
+static bool check_attribute(abReading* m, const abXml* e, const abXmlAttr* a, const Rule* r) {
+  int found = refuse(m, e, a);
+  if (found < 0) return false;
+  if (found || ab_xml_listed(a->name, r->takes)) return true;
+  int k = 0;
+  while (k < 4 && r->notes[k].attr && !ab_xml_listed(a->name, r->notes[k].attr)) k++;
+  if (k == 4 || !r->notes[k].attr) return unknown_attribute(m, e, a, r);
+  ab_note(m, r->notes[k].kind, e, a);
   return true;
+}
+
+bool ab_check_attributes(abReading* m, const abXml* e) {
+  const Rule* r = find_rule(e);
+  bool ok = true;
+  for (int i = 0; r && i < e->nattr; i++)
+    if (!check_attribute(m, e, &e->attr[i], r)) {
+      if (!ab_go_on(m, e)) return false;
+      ok = false;
+    }
+  m->told = !ok;
+  return ok;
 }
 
 bool ab_other_element(abReading* m, const abXml* e, const char* known) {

@@ -80,6 +80,15 @@ int ab_find_geom(const abModel* m, const char* name) {
 int ab_find_actuator(const abModel* m, const char* name) {
   return find(m->actuator, m->nactuator, sizeof *m->actuator, name);
 }
+int ab_find_site(const abModel* m, const char* name) {
+  return find(m->site, m->nsite, sizeof *m->site, name);
+}
+int ab_find_tendon(const abModel* m, const char* name) {
+  return find(m->tendon, m->ntendon, sizeof *m->tendon, name);
+}
+int ab_find_equality(const abModel* m, const char* name) {
+  return find(m->equality, m->nequality, sizeof *m->equality, name);
+}
 int ab_find_key(const abModel* m, const char* name) {
   return find(m->key, m->nkey, sizeof *m->key, name);
 }
@@ -95,4 +104,10 @@ int ab_scene_find_geom(const abScene* s, const char* name) {
 }
 int ab_scene_find_mesh(const abScene* s, const char* name) {
   return ab_names_find(&s->mesh_name, name);
+}
+int ab_scene_find_site(const abScene* s, const char* name) {
+  return ab_names_find(&s->site_name, name);
+}
+int ab_scene_find_tendon(const abScene* s, const char* name) {
+  return ab_names_find(&s->tendon_name, name);
 }

@@ -1,118 +1,27 @@
 // A scene written as MJCF. Angles are in radians, frames are quaternions, meshes stand in the file
 // by their vertices, and every limit says whether it limits, so that old and new MuJoCo read the
 // same model. Numbers are written with the fewest digits that give the same double back.
-#include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "math/rotation.h"
-#include "scene/scene.h"
-
-typedef struct Writer {
-  FILE* f;
-  const abScene* s;
-  char name[128];  // one made up for a thing that has none
-} Writer;
-
-// --- values --------------------------------------------------------------------------------------
-
-static void number(Writer* w, double x) {
-  char text[40];
-  for (int digits = 15; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, x);
-    if (strtod(text, NULL) == x) break;
-  }
-  for (char* c = text; *c; c++)  // the point of the file, whatever the locale's
-    if (*c == *localeconv()->decimal_point) *c = '.';
-  fputs(text, w->f);
-}
-
-static void numbers(Writer* w, const char* attr, int n, const double* x) {
-  fprintf(w->f, " %s=\"", attr);
-  for (int i = 0; i < n; i++) {
-    if (i) fputc(' ', w->f);
-    number(w, x[i]);
-  }
-  fputc('"', w->f);
-}
-
-static void one(Writer* w, const char* attr, double x) { numbers(w, attr, 1, &x); }
-
-static void one_unless(Writer* w, const char* attr, double x, double standard) {
-  if (x != standard) one(w, attr, x);
-}
-
-static void vector(Writer* w, const char* attr, abVec3 v) {
-  numbers(w, attr, 3, (double[3]){v.x, v.y, v.z});
-}
-
-static void pose(Writer* w, abPose p) {
-  vector(w, "pos", p.p);
-  if (p.q.w != 1) numbers(w, "quat", 4, (double[4]){p.q.w, p.q.x, p.q.y, p.q.z});
-}
-
-static void escaped(Writer* w, const char* text) {
-  for (; *text; text++) {
-    unsigned char c = (unsigned char)*text;
-    if (c == '<')
-      fputs("&lt;", w->f);
-    else if (c == '&')
-      fputs("&amp;", w->f);
-    else if (c == '"')
-      fputs("&quot;", w->f);
-    else if (c < ' ')
-      fprintf(w->f, "&#%d;", c);
-    else
-      fputc(c, w->f);
-  }
-}
-
-static void word(Writer* w, const char* attr, const char* text) {
-  if (!text || !text[0]) return;
-  fprintf(w->f, " %s=\"", attr);
-  escaped(w, text);
-  fputc('"', w->f);
-}
-
-// The name of a thing, made up as the compiler does where it has none.
-static const char* name_of(Writer* w, const char* given, const char* kind, int index,
-                           const abNameTable* taken) {
-  if (given) return given;
-  char* text = w->name;
-  snprintf(text, sizeof w->name - 2, "%s%d", kind, index);
-  while (ab_names_find(taken, text) >= 0 && strlen(text) + 2 < sizeof w->name) strcat(text, "_");
-  return text;
-}
-
-static const char* geom_name(Writer* w, int i) {
-  return name_of(w, w->s->geom.item[i].name, "geom", i, &w->s->geom_name);
-}
-static const char* joint_name(Writer* w, int i) {
-  return name_of(w, w->s->joint.item[i].name, "joint", i, &w->s->joint_name);
-}
-static const char* body_name(Writer* w, int i) {
-  return i ? name_of(w, w->s->body.item[i].name, "body", i, &w->s->body_name) : "world";
-}
-static const char* mesh_name(Writer* w, int i) {
-  return name_of(w, w->s->mesh.item[i].name, "mesh", i, &w->s->mesh_name);
-}
+#include "scene/write.h"
 
 // --- settings ------------------------------------------------------------------------------------
 
-static void save_settings(Writer* w) {
+static void save_settings(abWriter* w) {
   const abSceneOption* o = &w->s->option;
   fputs("  <compiler angle=\"radian\" autolimits=\"true\"", w->f);
-  one_unless(w, "boundmass", o->boundmass, 0);
-  one_unless(w, "boundinertia", o->boundinertia, 0);
-  if (o->settotalmass > 0) one(w, "settotalmass", o->settotalmass);
-  if (o->balanceinertia) word(w, "balanceinertia", "true");
+  ab_write_one_unless(w, "boundmass", o->boundmass, 0);
+  ab_write_one_unless(w, "boundinertia", o->boundinertia, 0);
+  if (o->settotalmass > 0) ab_write_one(w, "settotalmass", o->settotalmass);
+  if (o->balanceinertia) ab_write_word(w, "balanceinertia", "true");
   fputs("/>\n  <option", w->f);
-  one(w, "timestep", o->timestep);
-  vector(w, "gravity", o->gravity);
-  word(w, "integrator", o->integrator == AB_RK4 ? "RK4" : "Euler");
+  ab_write_one(w, "timestep", o->timestep);
+  ab_write_vector(w, "gravity", o->gravity);
+  ab_write_word(w, "integrator", o->integrator == AB_RK4 ? "RK4" : "Euler");
   bool off = o->contact && !strcmp(o->contact, "none");
   fputs(off ? ">\n    <flag contact=\"disable\"/>\n  </option>\n" : "/>\n", w->f);
 }
@@ -125,7 +34,7 @@ static double geom_number(const abGeomDef* g, int which) {
                       : g->restitution;
 }
 
-static void save_tuples(Writer* w) {
+static void save_tuples(abWriter* w) {
   static const char* const name[] = {"mu_static", "e_r", "e_t", "e_o", "restitution"};
   abGeomDef standard = ab_geom_def();
   for (int k = 0; k < 5; k++) {
@@ -136,30 +45,30 @@ static void save_tuples(Writer* w) {
       if (!open) fprintf(w->f, "    <tuple name=\"abut.%s\">\n", name[k]);
       open = true;
       fputs("      <element objtype=\"geom\"", w->f);
-      word(w, "objname", geom_name(w, i));
-      one(w, "prm", x);
+      ab_write_word(w, "objname", ab_write_geom_name(w, i));
+      ab_write_one(w, "prm", x);
       fputs("/>\n", w->f);
     }
     if (open) fputs("    </tuple>\n", w->f);
   }
 }
 
-static void save_custom(Writer* w) {
+static void save_custom(abWriter* w) {
   const abScene* s = w->s;
   fputs("  <custom>\n", w->f);
   if (s->option.contact && strcmp(s->option.contact, "none")) {
     fputs("    <text name=\"abut.contact\"", w->f);
-    word(w, "data", s->option.contact);
+    ab_write_word(w, "data", s->option.contact);
     fputs("/>\n", w->f);
   }
   fputs("    <numeric name=\"abut.tessellation\"", w->f);
-  one(w, "data", s->option.tessellation);
+  ab_write_one(w, "data", s->option.tessellation);
   fputs("/>\n", w->f);
   for (int i = 0; i < s->setting.n; i++) {
     fputs("    <numeric name=\"abut.", w->f);
-    escaped(w, s->setting.item[i].name);
+    ab_write_escaped(w, s->setting.item[i].name);
     fputs("\"", w->f);
-    one(w, "data", s->setting.item[i].value);
+    ab_write_one(w, "data", s->setting.item[i].value);
     fputs("/>\n", w->f);
   }
   save_tuples(w);
@@ -168,21 +77,21 @@ static void save_custom(Writer* w) {
 
 // --- assets --------------------------------------------------------------------------------------
 
-static void save_mesh(Writer* w, int i) {
+static void save_mesh(abWriter* w, int i) {
   static const char* const rule[] = {"legacy", "convex", "exact", "shell"};
   const abMeshDef* m = &w->s->mesh.item[i];
   fputs("    <mesh", w->f);
-  word(w, "name", mesh_name(w, i));
-  vector(w, "scale", m->scale);
-  vector(w, "refpos", m->ref.p);
+  ab_write_word(w, "name", ab_write_mesh_name(w, i));
+  ab_write_vector(w, "scale", m->scale);
+  ab_write_vector(w, "refpos", m->ref.p);
   if (m->ref.q.w != 1)
-    numbers(w, "refquat", 4, (double[4]){m->ref.q.w, m->ref.q.x, m->ref.q.y, m->ref.q.z});
-  if (m->inertia != AB_INERTIA_LEGACY) word(w, "inertia", rule[m->inertia]);
+    ab_write_numbers(w, "refquat", 4, (double[4]){m->ref.q.w, m->ref.q.x, m->ref.q.y, m->ref.q.z});
+  if (m->inertia != AB_INERTIA_LEGACY) ab_write_word(w, "inertia", rule[m->inertia]);
   fputs("\n          vertex=\"", w->f);
   for (int k = 0; k < m->nvert; k++) {
     double x[3] = {m->vert[k].x, m->vert[k].y, m->vert[k].z};
     for (int c = 0; c < 3; c++) {
-      number(w, x[c]);
+      ab_write_number(w, x[c]);
       fputc(c == 2 && k % 4 == 3 ? '\n' : ' ', w->f);
     }
   }
@@ -195,54 +104,54 @@ static void save_mesh(Writer* w, int i) {
 
 // --- bodies --------------------------------------------------------------------------------------
 
-static void save_joint(Writer* w, int i, int depth) {
+static void save_joint(abWriter* w, int i, int depth) {
   static const char* const type[] = {[AB_JOINT_FREE] = "free",
                                      [AB_JOINT_BALL] = "ball",
                                      [AB_JOINT_SLIDE] = "slide",
                                      [AB_JOINT_HINGE] = "hinge"};
   const abJointDef* j = &w->s->joint.item[i];
   fprintf(w->f, "%*s<joint", depth, "");
-  word(w, "name", joint_name(w, i));
-  word(w, "type", type[j->type]);
+  ab_write_word(w, "name", ab_write_joint_name(w, i));
+  ab_write_word(w, "type", type[j->type]);
   if (j->type != AB_JOINT_FREE) {
-    vector(w, "pos", j->pos);
-    if (j->type != AB_JOINT_BALL) vector(w, "axis", j->axis);
-    word(w, "limited", j->limited ? "true" : "false");
-    if (j->limited) numbers(w, "range", 2, j->range);
-    one_unless(w, "margin", j->margin, 0);
-    one_unless(w, "ref", j->ref, 0);
-    one_unless(w, "springref", j->springref, 0);
+    ab_write_vector(w, "pos", j->pos);
+    if (j->type != AB_JOINT_BALL) ab_write_vector(w, "axis", j->axis);
+    ab_write_word(w, "limited", j->limited ? "true" : "false");
+    if (j->limited) ab_write_numbers(w, "range", 2, j->range);
+    ab_write_one_unless(w, "margin", j->margin, 0);
+    ab_write_one_unless(w, "ref", j->ref, 0);
+    ab_write_one_unless(w, "springref", j->springref, 0);
   }
-  one_unless(w, "stiffness", j->stiffness, 0);
-  one_unless(w, "damping", j->damping, 0);
-  one_unless(w, "armature", j->armature, 0);
-  one_unless(w, "frictionloss", j->frictionloss, 0);
+  ab_write_one_unless(w, "stiffness", j->stiffness, 0);
+  ab_write_one_unless(w, "damping", j->damping, 0);
+  ab_write_one_unless(w, "armature", j->armature, 0);
+  ab_write_one_unless(w, "frictionloss", j->frictionloss, 0);
   fputs("/>\n", w->f);
 }
 
-static void save_geom_surface(Writer* w, const abGeomDef* g) {
-  one_unless(w, "contype", g->contype, 1);
-  one_unless(w, "conaffinity", g->conaffinity, 1);
-  one_unless(w, "condim", g->condim, 3);
-  one_unless(w, "priority", g->priority, 0);
-  one_unless(w, "group", g->group, 0);
-  numbers(w, "friction", 3, g->friction);
-  one_unless(w, "margin", g->margin, 0);
-  one_unless(w, "gap", g->gap, 0);
+static void save_geom_surface(abWriter* w, const abGeomDef* g) {
+  ab_write_one_unless(w, "contype", g->contype, 1);
+  ab_write_one_unless(w, "conaffinity", g->conaffinity, 1);
+  ab_write_one_unless(w, "condim", g->condim, 3);
+  ab_write_one_unless(w, "priority", g->priority, 0);
+  ab_write_one_unless(w, "group", g->group, 0);
+  ab_write_numbers(w, "friction", 3, g->friction);
+  ab_write_one_unless(w, "margin", g->margin, 0);
+  ab_write_one_unless(w, "gap", g->gap, 0);
   if (g->mass >= 0)
-    one(w, "mass", g->mass);
+    ab_write_one(w, "mass", g->mass);
   else
-    one_unless(w, "density", g->density, 1000);
-  if (g->shell) word(w, "shellinertia", "true");
+    ab_write_one_unless(w, "density", g->density, 1000);
+  if (g->shell) ab_write_word(w, "shellinertia", "true");
   fprintf(w->f, " rgba=\"");
   for (int i = 0; i < 4; i++) {
     if (i) fputc(' ', w->f);
-    number(w, round(1e6 * g->rgba[i]) / 1e6);
+    ab_write_number(w, round(1e6 * g->rgba[i]) / 1e6);
   }
   fputc('"', w->f);
 }
 
-static void save_geom(Writer* w, int i, int depth) {
+static void save_geom(abWriter* w, int i, int depth) {
   static const char* const type[] = {
       [AB_PLANE] = "plane",     [AB_BOX] = "box",           [AB_SPHERE] = "sphere",
       [AB_CAPSULE] = "capsule", [AB_CYLINDER] = "cylinder", [AB_ELLIPSOID] = "ellipsoid",
@@ -252,49 +161,57 @@ static void save_geom(Writer* w, int i, int depth) {
       [AB_CYLINDER] = 2, [AB_ELLIPSOID] = 3, [AB_MESH] = 0};
   const abGeomDef* g = &w->s->geom.item[i];
   fprintf(w->f, "%*s<geom", depth, "");
-  word(w, "name", geom_name(w, i));
-  word(w, "type", type[g->type]);
+  ab_write_word(w, "name", ab_write_geom_name(w, i));
+  ab_write_word(w, "type", type[g->type]);
   double size[3] = {g->size.x, g->size.y, g->size.z};
   if (g->type == AB_PLANE && !(size[2] > 0)) size[2] = 1;  // the grid that is drawn
-  if (nsize[g->type]) numbers(w, "size", nsize[g->type], size);
-  if (g->type == AB_MESH) word(w, "mesh", mesh_name(w, g->mesh));
-  pose(w, g->pose);
+  if (nsize[g->type]) ab_write_numbers(w, "size", nsize[g->type], size);
+  if (g->type == AB_MESH) ab_write_word(w, "mesh", ab_write_mesh_name(w, g->mesh));
+  ab_write_pose(w, g->pose);
   save_geom_surface(w, g);
   fputs("/>\n", w->f);
 }
 
-static void save_inertial(Writer* w, const abBodyDef* b, int depth) {
+static void save_site(abWriter* w, int i, int depth) {
+  fprintf(w->f, "%*s<site", depth, "");
+  ab_write_word(w, "name", ab_write_site_name(w, i));
+  ab_write_pose(w, w->s->site.item[i].pose);
+  fputs("/>\n", w->f);
+}
+
+static void save_inertial(abWriter* w, const abBodyDef* b, int depth) {
   const double* x = b->inertia;
   abMat3 I = {{{x[0], x[3], x[4]}, {x[3], x[1], x[5]}, {x[4], x[5], x[2]}}};
   fprintf(w->f, "%*s<inertial", depth, "");
-  one(w, "mass", b->mass);
+  ab_write_one(w, "mass", b->mass);
   if (x[3] == 0 && x[4] == 0 && x[5] == 0) {
-    pose(w, b->inertial);
-    numbers(w, "diaginertia", 3, x);
+    ab_write_pose(w, b->inertial);
+    ab_write_numbers(w, "diaginertia", 3, x);
   } else {
     abMat3 R = quat_matrix(b->inertial.q), Rt = m3_transpose(&R), RI = m3_mul(&R, &I);
     I = m3_mul(&RI, &Rt);
-    vector(w, "pos", b->inertial.p);
-    numbers(w, "fullinertia", 6,
-            (double[6]){I.m[0][0], I.m[1][1], I.m[2][2], I.m[0][1], I.m[0][2], I.m[1][2]});
+    ab_write_vector(w, "pos", b->inertial.p);
+    ab_write_numbers(w, "fullinertia", 6,
+                     (double[6]){I.m[0][0], I.m[1][1], I.m[2][2], I.m[0][1], I.m[0][2], I.m[1][2]});
   }
   fputs("/>\n", w->f);
 }
 
-static void open_body(Writer* w, int i, int depth) {
+static void open_body(abWriter* w, int i, int depth) {
   const abBodyDef* b = &w->s->body.item[i];
   fprintf(w->f, "%*s<body", depth, "");
-  word(w, "name", body_name(w, i));
-  pose(w, b->pose);
-  if (!b->gravity) word(w, "gravcomp", "1");
+  ab_write_word(w, "name", ab_write_body_name(w, i));
+  ab_write_pose(w, b->pose);
+  if (!b->gravity) ab_write_word(w, "gravcomp", "1");
+  if (b->mocap) ab_write_word(w, "mocap", "true");
   fputs(">\n", w->f);
   if (b->has_inertial) save_inertial(w, b, depth + 2);
 }
 
-// For each body: its first child and next sibling, its first joint and geom; for each joint and
-// geom the next one of its body.
+// For each body: its first child and next sibling, its first joint, geom and site; for each of
+// these the next one of its body.
 typedef struct Links {
-  int *child, *sibling, *joint, *next_joint, *geom, *next_geom;
+  int *child, *sibling, *joint, *next_joint, *geom, *next_geom, *site, *next_site;
 } Links;
 
 static int* fill_links(int n, int nbody, const void* item, size_t stride, size_t body_at,
@@ -314,11 +231,14 @@ static int* fill_links(int n, int nbody, const void* item, size_t stride, size_t
 static bool make_links(const abScene* s, Links* l) {
   size_t bytes = sizeof(int) * (size_t)s->body.n;
   *l = (Links){.child = ab_alloc(bytes), .joint = ab_alloc(bytes), .geom = ab_alloc(bytes)};
-  if (!l->child || !l->joint || !l->geom) return false;
+  l->site = ab_alloc(bytes);
+  if (!l->child || !l->joint || !l->geom || !l->site) return false;
   l->next_joint = fill_links(s->joint.n, s->body.n, s->joint.item, sizeof(abJointDef),
                              offsetof(abJointDef, body), l->joint);
   l->next_geom = fill_links(s->geom.n, s->body.n, s->geom.item, sizeof(abGeomDef),
                             offsetof(abGeomDef, body), l->geom);
+  l->next_site = fill_links(s->site.n, s->body.n, s->site.item, sizeof(abSiteDef),
+                            offsetof(abSiteDef, body), l->site);
   // the world is its own parent and comes first: leave it out
   l->sibling = ab_alloc(bytes);
   if (!l->sibling) return false;
@@ -329,21 +249,23 @@ static bool make_links(const abScene* s, Links* l) {
     l->child[parent] = b;
   }
   l->sibling[0] = -1;
-  return l->next_joint && l->next_geom;
+  return l->next_joint && l->next_geom && l->next_site;
 }
 
 static void free_links(Links* l) {
-  int* all[] = {l->child, l->sibling, l->joint, l->next_joint, l->geom, l->next_geom};
-  for (int i = 0; i < 6; i++) ab_free(all[i]);
+  int* all[] = {l->child, l->sibling,   l->joint, l->next_joint,
+                l->geom,  l->next_geom, l->site,  l->next_site};
+  for (int i = 0; i < 8; i++) ab_free(all[i]);
 }
 
-static void save_tree(Writer* w, const Links* l) {
+static void save_tree(abWriter* w, const Links* l) {
   int depth = 2;
   fputs("  <worldbody>\n", w->f);
   for (int b = 0;;) {
     if (b) open_body(w, b, depth);
     for (int j = l->joint[b]; j >= 0; j = l->next_joint[j]) save_joint(w, j, depth + 2);
     for (int g = l->geom[b]; g >= 0; g = l->next_geom[g]) save_geom(w, g, depth + 2);
+    for (int k = l->site[b]; k >= 0; k = l->next_site[k]) save_site(w, k, depth + 2);
     if (l->child[b] >= 0) {
       b = l->child[b];
       depth += 2;
@@ -361,72 +283,9 @@ static void save_tree(Writer* w, const Links* l) {
   fputs("  </worldbody>\n", w->f);
 }
 
-// --- what refers to bodies -----------------------------------------------------------------------
-
-static void save_contact(Writer* w) {
-  const abScene* s = w->s;
-  fputs("  <contact>\n", w->f);
-  for (int i = 0; i < s->exclude.n; i++) {
-    fputs("    <exclude", w->f);
-    word(w, "body1", body_name(w, s->exclude.item[i].body1));
-    word(w, "body2", body_name(w, s->exclude.item[i].body2));
-    fputs("/>\n", w->f);
-  }
-  for (int i = 0; i < s->pair.n; i++) {
-    const abPairDef* p = &s->pair.item[i];
-    fputs("    <pair", w->f);
-    word(w, "geom1", geom_name(w, p->geom1));
-    word(w, "geom2", geom_name(w, p->geom2));
-    one(w, "condim", p->condim);
-    numbers(w, "friction", 5, p->friction);
-    one_unless(w, "margin", p->margin, 0);
-    one_unless(w, "gap", p->gap, 0);
-    fputs("/>\n", w->f);
-  }
-  fputs("  </contact>\n", w->f);
-}
-
-static void save_actuators(Writer* w) {
-  const abScene* s = w->s;
-  fputs("  <actuator>\n", w->f);
-  for (int i = 0; i < s->actuator.n; i++) {
-    const abActuatorDef* a = &s->actuator.item[i];
-    fputs("    <general", w->f);
-    word(w, "name", a->name);
-    word(w, "joint", joint_name(w, a->joint));
-    numbers(w, "gear", 6, a->gear);
-    word(w, "gaintype", a->gain == AB_GAIN_AFFINE ? "affine" : "fixed");
-    numbers(w, "gainprm", 3, a->gainprm);
-    word(w, "biastype", a->bias == AB_BIAS_AFFINE ? "affine" : "none");
-    numbers(w, "biasprm", 3, a->biasprm);
-    word(w, "ctrllimited", a->ctrl_limited ? "true" : "false");
-    if (a->ctrl_limited) numbers(w, "ctrlrange", 2, a->ctrl_range);
-    word(w, "forcelimited", a->force_limited ? "true" : "false");
-    if (a->force_limited) numbers(w, "forcerange", 2, a->force_range);
-    fputs("/>\n", w->f);
-  }
-  fputs("  </actuator>\n", w->f);
-}
-
-static void save_keys(Writer* w) {
-  const abScene* s = w->s;
-  fputs("  <keyframe>\n", w->f);
-  for (int i = 0; i < s->key.n; i++) {
-    const abKeyDef* k = &s->key.item[i];
-    fputs("    <key", w->f);
-    word(w, "name", k->name);
-    one(w, "time", k->time);
-    if (k->q) numbers(w, "qpos", k->nq, k->q);
-    if (k->v) numbers(w, "qvel", k->nv, k->v);
-    if (k->ctrl) numbers(w, "ctrl", k->nctrl, k->ctrl);
-    fputs("/>\n", w->f);
-  }
-  fputs("  </keyframe>\n", w->f);
-}
-
 abStatus ab_scene_save(const abScene* scene, const char* path, abError* error) {
   Links links;
-  Writer w = {.s = scene};
+  abWriter w = {.s = scene};
   if (!make_links(scene, &links)) {
     free_links(&links);
     return ab_fail(error, AB_ERROR_MEMORY, path, 0, "no memory to write the scene");
@@ -434,7 +293,7 @@ abStatus ab_scene_save(const abScene* scene, const char* path, abError* error) {
   w.f = fopen(path, "w");
   if (w.f) {
     fputs("<mujoco", w.f);
-    word(&w, "model", scene->option.name);
+    ab_write_word(&w, "model", scene->option.name);
     fputs(">\n", w.f);
     save_settings(&w);
     save_custom(&w);
@@ -442,9 +301,7 @@ abStatus ab_scene_save(const abScene* scene, const char* path, abError* error) {
     for (int i = 0; i < scene->mesh.n; i++) save_mesh(&w, i);
     if (scene->mesh.n) fputs("  </asset>\n", w.f);
     save_tree(&w, &links);
-    save_contact(&w);
-    save_actuators(&w);
-    save_keys(&w);
+    ab_save_laws(&w);
     fputs("</mujoco>\n", w.f);
   }
   free_links(&links);

@@ -40,14 +40,24 @@ struct abScene {
   AB_LIST(abJointDef) joint;
   AB_LIST(abGeomDef) geom;
   AB_LIST(abMeshDef) mesh;  // with the vertices of its file, scaled as in the file
+  AB_LIST(abSiteDef) site;
+  AB_LIST(abTendonDef) tendon;
+  AB_LIST(abEqualityDef) equality;
   AB_LIST(abActuatorDef) actuator;
   AB_LIST(abKeyDef) key;
   AB_LIST(abPairDef) pair;
   AB_LIST(abExcludeDef) exclude;
   AB_LIST(abSetting) setting;
   abNameTable body_name, joint_name, geom_name, mesh_name, actuator_name, key_name;
+  abNameTable site_name, tendon_name, equality_name;
   abBag bag;              // strings and arrays the definitions point to
   const char* last_file;  // the file name copied last: most definitions share it
 };
+
+// ab_scene_compile that tells everything it finds: where it fails, the notes hold the problems
+// alone.
+abModel* ab_compile_scene(const abScene* scene, abNotes* notes, abError* error);
+// Puts one more problem on the list; false when there is no memory or no room.
+bool ab_add_problem(int* n, abError** list, const abError* problem);
 
 #endif

@@ -3,7 +3,8 @@
 //
 // Where the format leaves things open, MuJoCo's reading is followed: the root link is fixed to the
 // world, a planar joint is two slides and a hinge, a link without <inertial> has the mass of its
-// geometry. A link called "world" at the root is the world. Fixed joints keep their links as welded
+// geometry, a mimic joint is an equality of joints. A link called "world" at the root is the
+// world. Fixed joints keep their links as welded
 // bodies. A floating joint stands above everything that moves, so it needs a parent that does not.
 #include <stdio.h>
 #include <string.h>
@@ -38,16 +39,17 @@ static const struct {
     {"child", "", "link"},
     {"axis", "", "xyz"},
     {"limit", "", "lower upper effort velocity"},
+    {"mimic", "", "joint multiplier offset"},
     {"dynamics", "", "damping friction"},
     {"abut", "", "friction mu_static e_r e_t e_o restitution condim priority margin"},
 };
 
 // Tags and attributes of other programs are everywhere in URDF files and are passed over with one
-// note; only what looks like a mistyped tag of ours is refused.
+// note; only what looks like a mistyped tag of ours is refused, where that is missing.
 static bool unknown(abReading* m, const abXml* e, const char* word, const char* list) {
   char near[32];
   ab_xml_nearest(word, list, near);
-  if (!near[0] || strchr(word, ':')) {
+  if (!near[0] || strchr(word, ':') || ab_xml_attr(e, near)) {
     ab_note(m, AB_NOTE_URDF, e, NULL);
     return true;
   }
@@ -116,7 +118,8 @@ static bool collect_links(Tree* t, const abXml* root) {
     if (!bigger) return ab_no_memory(t->m);
     t->link = bigger;
     t->link[t->n] = (Link){e, NULL, -1, -1, -1, -1};
-    if (!ab_urdf_check(t->m, e) || !ab_enter(t->m, e, &t->name, name->value, t->n++)) return false;
+    if (!ab_urdf_check(t->m, e) && !ab_go_on(t->m, e)) return false;
+    if (!ab_enter(t->m, e, &t->name, name->value, t->n++)) return false;
   }
   return true;
 }
@@ -133,7 +136,7 @@ static int end_of(Tree* t, const abXml* joint, const char* which) {
 static bool collect_joints(Tree* t, const abXml* root) {
   for (const abXml* e = root->child; e; e = e->next) {
     if (!ab_xml_is(e, "joint")) continue;
-    if (!ab_urdf_check(t->m, e)) return false;
+    if (!ab_urdf_check(t->m, e) && !ab_go_on(t->m, e)) return false;
     int parent = end_of(t, e, "parent"), child = parent < 0 ? -1 : end_of(t, e, "child");
     if (child < 0) return false;
     Link *p = &t->link[parent], *c = &t->link[child];
@@ -166,6 +169,49 @@ static bool read_limit(abReading* m, const abXml* e, abJointDef* def) {
     return ab_bad(m, AB_ERROR_SCENE, limit, NULL, "the lower limit is above the upper one");
   def->limited = def->range[0] < def->range[1];
   return true;
+}
+
+static bool is_fixed(const abXml* joint) {
+  const abXmlAttr* type = ab_xml_attr(joint, "type");
+  return type && !strcmp(type->value, "fixed");
+}
+
+// Whether the file has a fixed joint of this name.
+static bool fixed_joint(const abXml* root, const abXmlAttr* name) {
+  for (const abXml* e = root->child; e && name; e = e->next) {
+    const abXmlAttr* own = ab_xml_is(e, "joint") ? ab_xml_attr(e, "name") : NULL;
+    if (own && !strcmp(own->value, name->value)) return is_fixed(e);
+  }
+  return false;
+}
+
+// The joint follows another: an equality, added when all joints are there. One that follows a fixed
+// joint is held at its offset.
+static bool add_mimic(abReading* m, const abXml* joint) {
+  const abXml* e = ab_urdf_child(joint, "mimic");
+  const abXmlAttr* name = ab_xml_attr(joint, "name");
+  if (!e || !name) return true;
+  abEqualityDef def = ab_equality_def();
+  def.type = AB_EQUALITY_JOINT;
+  abView v = ab_plain(e);
+  if (!ab_urdf_check(m, e) || !ab_get_number(m, &v, "offset", &def.polycoef[0]) ||
+      !ab_get_number(m, &v, "multiplier", &def.polycoef[1]))
+    return false;
+  const abLabel* own = ab_labels_find(&m->joint, name->value);
+  if (!own) return true;
+  bool held = fixed_joint(joint->parent, ab_xml_attr(e, "joint"));
+  if (!held) def.joint2 = ab_refer(m, e, "joint", &m->joint, "joint that moves");
+  if (!held && def.joint2 < 0) return false;
+  def.joint1 = own->index;
+  if (m->no_equality) def.active = false;
+  for (int i = held; i < 2; i++) {
+    abJointType type = m->joint_def[i ? def.joint1 : def.joint2].type;
+    if (type == AB_JOINT_HINGE || type == AB_JOINT_SLIDE) continue;
+    ab_note(m, AB_NOTE_SPHERE, e, NULL);  // as in MuJoCo: left out
+    return true;
+  }
+  def.source = (abSource){e->file, e->line};
+  return ab_scene_add_equality(m->scene, &def, m->error) >= 0 || ab_place(m, e);
 }
 
 static bool read_dynamics(abReading* m, const abXml* e, abJointDef* def) {
@@ -203,17 +249,13 @@ static bool add_planar(abReading* m, const abXml* e, abJointDef def) {
   return true;
 }
 
-enum { FIXED, REVOLUTE, CONTINUOUS, PRISMATIC, FLOATING, PLANAR };
+enum { FIXED, REVOLUTE, CONTINUOUS, PRISMATIC, FLOATING, PLANAR, SPHERICAL };
 
 static bool joint_type(abReading* m, const abXml* e, int* type) {
-  const abXml* mimic = ab_urdf_child(e, "mimic");
-  if (mimic)
-    return ab_bad(m, AB_ERROR_UNSUPPORTED, mimic, NULL,
-                  "not supported: joints cannot be coupled by equations; remove it, or drive both "
-                  "joints");
   if (!ab_xml_attr(e, "type")) return ab_bad(m, AB_ERROR_PARSE, e, NULL, "a joint needs a type");
   abView v = ab_plain(e);
-  return ab_get_word(m, &v, "type", "fixed revolute continuous prismatic floating planar", type);
+  return ab_get_word(m, &v, "type", "fixed revolute continuous prismatic floating planar spherical",
+                     type);
 }
 
 static bool add_joint(abReading* m, const abXml* e, int type, int body) {
@@ -225,8 +267,12 @@ static bool add_joint(abReading* m, const abXml* e, int type, int body) {
     return false;
   if (type == FIXED) return true;
   if (type == PLANAR) return add_planar(m, e, def);
-  def.type = type == PRISMATIC ? AB_JOINT_SLIDE : type == FLOATING ? AB_JOINT_FREE : AB_JOINT_HINGE;
-  if (type == CONTINUOUS || type == FLOATING) def.limited = false;
+  def.type = type == PRISMATIC   ? AB_JOINT_SLIDE
+             : type == FLOATING  ? AB_JOINT_FREE
+             : type == SPHERICAL ? AB_JOINT_BALL
+                                 : AB_JOINT_HINGE;
+  if (type == SPHERICAL && def.limited) ab_note(m, AB_NOTE_SPHERE, e, NULL);
+  if (type == CONTINUOUS || type == FLOATING || type == SPHERICAL) def.limited = false;
   return ab_put_joint(m, e, &def) >= 0;
 }
 
@@ -239,6 +285,23 @@ typedef struct Hang {
   abPose pose;  // of the body in the world, if nothing moves
 } Hang;
 
+// Whether the link itself, or one fixed to it, has a mass: stated, or by its geometry.
+static bool weighs(const Tree* t, int i) {
+  const Link* l = &t->link[i];
+  if (ab_urdf_weighs(t->m, l->e)) return true;
+  for (int k = l->child; k >= 0; k = t->link[k].next)
+    if (is_fixed(t->link[k].joint) && weighs(t, k)) return true;
+  return false;
+}
+
+// A link that moves needs a mass: one of 1 g and 1 cm disturbs no robot.
+static void give_mass(abReading* m, const abXml* link, abBodyDef* def) {
+  ab_note(m, AB_NOTE_MASSLESS, link, NULL);
+  def->has_inertial = true;
+  if (!(def->mass > 0)) def->mass = 1e-3;
+  for (int i = 0; i < 6; i++) def->inertia[i] = i < 3 ? def->mass * 1e-4 : 0;
+}
+
 static bool add_link(Tree* t, int i, const Hang* above, Hang* out) {
   abReading* m = t->m;
   const Link* l = &t->link[i];
@@ -246,6 +309,7 @@ static bool add_link(Tree* t, int i, const Hang* above, Hang* out) {
   abBodyDef def = ab_body_def();
   int type = FIXED;
   abPose pose = pose_identity();
+  *out = *above;  // what hangs on a link that cannot be read is looked at all the same
   if (l->joint && (!joint_type(m, l->joint, &type) || !ab_urdf_origin(m, l->joint, &pose)))
     return false;
   *out = (Hang){above->body, above->moves || type != FIXED, pose_mul(above->pose, pose)};
@@ -261,8 +325,10 @@ static bool add_link(Tree* t, int i, const Hang* above, Hang* out) {
   def.pose = type == FLOATING ? out->pose : pose;
   def.source = (abSource){l->e->file, l->e->line};
   if (!ab_urdf_inertial(m, l->e, &def)) return false;
-  out->body = ab_scene_add_body(m->scene, &def, m->error);
-  if (out->body < 0) return ab_place(m, l->e);
+  if (type != FIXED && !weighs(t, i)) give_mass(m, l->e, &def);
+  int body = ab_scene_add_body(m->scene, &def, m->error);
+  if (body < 0) return ab_place(m, l->e);
+  out->body = body;
   return ab_enter(m, l->e, &m->body, name, out->body) &&
          (!l->joint || add_joint(m, l->joint, type, out->body)) &&
          ab_urdf_geoms(m, l->e, out->body);
@@ -276,7 +342,8 @@ static bool add_tree(Tree* t, int root) {
   bool ok = true;
   for (int i = root; ok && i >= 0;) {
     int parent = t->link[i].parent;
-    ok = add_link(t, i, i == root ? &world : &hang[parent], &hang[i]);
+    ok = add_link(t, i, i == root ? &world : &hang[parent], &hang[i]) ||
+         ab_go_on(t->m, t->link[i].e);
     t->nvisited++;
     if (t->link[i].child >= 0) {
       i = t->link[i].child;
@@ -294,6 +361,8 @@ static bool add_all(Tree* t, const abXml* root) {
   for (int i = 0; i < t->n; i++)
     if (!t->link[i].joint && !add_tree(t, i)) return false;
   if (t->n == 0) return ab_bad(t->m, AB_ERROR_SCENE, root, NULL, "the robot has no links");
+  for (const abXml* e = root->child; e; e = e->next)
+    if (ab_xml_is(e, "joint") && !add_mimic(t->m, e) && !ab_go_on(t->m, e)) return false;
   if (t->nvisited == t->n) return true;
   return ab_bad(t->m, AB_ERROR_SCENE, root, NULL,
                 "the joints close a loop: %d of %d links hang on no root link", t->n - t->nvisited,
@@ -307,20 +376,47 @@ static bool read_extension(abReading* m, const abXml* e) {
               : ab_xml_is(k, "option") ? ab_read_option(m, k)
               : ab_xml_is(k, "size")   ? ab_check_attributes(m, k)
                                        : ab_other_element(m, k, "compiler option size");
-    if (!ok) return false;
+    if (!ok && !ab_go_on(m, k)) return false;
   }
   return true;
 }
 
+// Vectors with commas between their numbers, or with more numbers than they have places: other
+// programs read them, so they are put right, with a note.
+static bool tidy_vectors(abReading* m, abXml* e) {
+  for (int i = 0; i < e->nattr; i++) {
+    abXmlAttr* a = (abXmlAttr*)&e->attr[i];  // of the document, which is ours
+    if (!ab_xml_listed(a->name, "xyz rpy scale size")) continue;
+    if (!strchr(a->value, ',') && ab_xml_count(a) <= 3) continue;
+    ab_note(m, AB_NOTE_NUMBERS, e, a);
+    char* text = (char*)ab_xml_copy(m->doc, a->value);
+    if (!text) return ab_no_memory(m);
+    for (char* c = text; *c; c++)
+      if (*c == ',') *c = ' ';
+    char* end = text;
+    for (int n = 0; n < 3; n++) {
+      end += strspn(end, " \t\r\n");
+      end += strcspn(end, " \t\r\n");
+    }
+    *end = 0;
+    a->value = text;
+  }
+  for (abXml* k = e->child; k; k = k->next)
+    if (!tidy_vectors(m, k)) return false;
+  return true;
+}
+
 bool ab_urdf_read(abReading* m, const abXml* root) {
-  if (!ab_urdf_check(m, root)) return false;
+  if (!tidy_vectors(m, m->doc->root)) return false;
+  if (!ab_urdf_check(m, root) && !ab_go_on(m, root)) return false;
   const abXmlAttr* name = ab_xml_attr(root, "name");
   if (name) ab_scene_option(m->scene)->name = ab_scene_string(m->scene, name->value);
   for (const abXml* e = root->child; e; e = e->next)
     if (ab_xml_is(e, "mujoco") && !read_extension(m, e)) return false;
   if (!ab_enter(m, root, &m->body, "world", 0)) return false;
   Tree t = {.m = m};
-  bool ok = add_all(&t, root);
+  bool ok = (add_all(&t, root) || ab_go_on(m, root)) && ab_no_problems(m);
+  if (!ok) ab_no_problems(m);
   ab_free(t.link);
   ab_labels_free(&t.name);
   return ok;

@@ -1,9 +1,43 @@
 // What a URDF link is made of: inertia, collision geometry, and pictures where they are wanted.
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "math/rotation.h"
 #include "scene/urdf.h"
+
+bool ab_urdf_weighs(const abReading* m, const abXml* link) {
+  const abXml* e = ab_urdf_child(link, "inertial");
+  if (!e)
+    return ab_urdf_child(link, "collision") ||
+           (!m->compiler.discardvisual && ab_urdf_child(link, "visual"));
+  const abXml *mass = ab_urdf_child(e, "mass"), *inertia = ab_urdf_child(e, "inertia");
+  const abXmlAttr* value = mass ? ab_xml_attr(mass, "value") : NULL;
+  if (!value || !inertia || !(strtod(value->value, NULL) > 0)) return false;
+  for (int i = 0; i < inertia->nattr; i++)
+    if (strtod(inertia->attr[i].value, NULL) != 0) return true;
+  return false;
+}
+
+// Principal moments a >= b >= c that some matter has: none negative, and a <= b + c. The largest is
+// kept, the others are raised as far as needed.
+static void repair(abReading* m, const abXml* e, abBodyDef* def) {
+  const double* i = def->inertia;
+  abMat3 I = {{{i[0], i[3], i[4]}, {i[3], i[1], i[5]}, {i[4], i[5], i[2]}}}, R;
+  abVec3 d;
+  m3_eigen(&I, &R, &d);
+  double sum = d.x + d.y + d.z;
+  // the bound of the compiler: flat bodies sit on a = b + c to rounding
+  bool possible = d.z >= 0 && d.x <= d.y + d.z + 1e-12 * sum;
+  if (possible || !(d.x > 0) || ab_scene_option(m->scene)->balanceinertia) return;
+  ab_note(m, AB_NOTE_INERTIA, e, NULL);
+  d.y = fmax(d.y, d.x / 2);
+  d.z = fmax(d.z, d.x - d.y);
+  I = m3_congruent_diag(&R, d);
+  double x[6] = {I.m[0][0], I.m[1][1], I.m[2][2], I.m[0][1], I.m[0][2], I.m[1][2]};
+  memcpy(def->inertia, x, sizeof x);
+}
 
 bool ab_urdf_inertial(abReading* m, const abXml* link, abBodyDef* def) {
   const abXml* e = ab_urdf_child(link, "inertial");
@@ -19,44 +53,109 @@ bool ab_urdf_inertial(abReading* m, const abXml* link, abBodyDef* def) {
     if (!ab_get_number(m, &w, name[i], &def->inertia[i])) return false;
   // inertiafromgeom overrules what is given where there are geoms
   def->has_inertial = m->compiler.inertiafromgeom != AB_TRUE || !ab_urdf_child(link, "collision");
-  return ab_urdf_check(m, mass) && ab_urdf_check(m, inertia) &&
-         ab_get_number(m, &v, "value", &def->mass) && ab_urdf_origin(m, e, &def->inertial);
+  if (!ab_urdf_check(m, mass) || !ab_urdf_check(m, inertia) ||
+      !ab_get_number(m, &v, "value", &def->mass) || !ab_urdf_origin(m, e, &def->inertial))
+    return false;
+  if (def->has_inertial) repair(m, inertia, def);
+  return true;
 }
 
 // --- meshes --------------------------------------------------------------------------------------
 
-static bool exists(const char* path) {
-  FILE* f = fopen(path, "rb");
-  if (f) fclose(f);
-  return f != NULL;
+#define LEVELS 8  // folders above the file that are searched
+
+// The folder `level` above the scene's, with a slash; false if there is none.
+static bool folder_above(abReading* m, int level, char* out, size_t size) {
+  const char* file = m->doc->root->file;
+  const char* slash = strrchr(file, '/');
+  size_t n = slash ? (size_t)(slash - file) + 1 : 0;
+  if (n + 3 * LEVELS + 3 > size) return false;
+  memcpy(out, file, n);
+  out[n] = 0;
+  if (n == 0) strcpy(out, "./");
+  for (int i = 0; i < level; i++) strcat(out, "../");
+  return true;
 }
 
-// package://name/folder/file: the package's folder is one of those above the file, so the rest of
-// the path is tried from each of them after the place the settings name.
+// Whether the folder is that of the package: its package.xml says so.
+static bool is_package(const char* folder, const char* name, size_t length) {
+  char path[800], line[400], word[200];
+  snprintf(path, sizeof path, "%s/package.xml", folder);
+  snprintf(word, sizeof word, "<name>%.*s</name>", (int)length, name);
+  FILE* f = fopen(path, "r");
+  bool found = false;
+  while (f && !found && fgets(line, sizeof line, f)) found = strstr(line, word) != NULL;
+  if (f) fclose(f);
+  return found;
+}
+
+// package://NAME/rest: NAME is a folder beside or above the scene, or the one whose package.xml
+// bears that name.
+static const char* in_package(abReading* m, const char* path) {
+  const char* rest = strchr(path, '/');
+  size_t length = rest ? (size_t)(rest - path) : 0;
+  while (*path == '/') path++;  // package:///folder/file
+  for (int level = 0; level < LEVELS; level++) {
+    char folder[700], text[1500];
+    if (!folder_above(m, level, folder, sizeof folder)) return NULL;
+    snprintf(text, sizeof text, "%s%s", folder, path);
+    if (ab_xml_exists(text)) return ab_xml_copy(m->doc, text);
+    if (!rest || length == 0 || !is_package(folder, path, length)) continue;
+    snprintf(text, sizeof text, "%s%s", folder, rest + 1);
+    if (ab_xml_exists(text)) return ab_xml_copy(m->doc, text);
+  }
+  return NULL;
+}
+
+// Without a package of that name: the rest of the path beside the scene or one folder up.
+static const char* beside(abReading* m, const char* path) {
+  const char* up[] = {"", "../"};
+  for (int i = 0; i < 2; i++) {
+    char text[600];
+    if (snprintf(text, sizeof text, "%s%s", up[i], path) >= (int)sizeof text) break;
+    const char* tried = ab_xml_path(m->doc, m->doc->root->file, text);
+    if (tried && ab_xml_exists(tried)) return tried;
+  }
+  return NULL;
+}
+
+// A path in a package, else where the settings name it, else beside the scene.
 static bool find_file(abReading* m, const abXml* e, const char* name, abMeshDef* def) {
   const char* path = name;
   if (!strncmp(path, "file://", 7)) path += 7;
   bool package = !strncmp(path, "package://", 10) || !strncmp(path, "model://", 8);
-  if (package) {
-    path = strstr(path, "://") + 3;
-    const char* slash = strchr(path, '/');
-    if (slash) path = slash + 1;
+  if (package) path = strstr(path, "://") + 3;
+  const char* found = package && m->files ? in_package(m, path) : NULL;
+  if (found) {
+    def->file = found;
+    return true;
   }
-  if (!ab_add_mesh_file(m, e, def, path) || exists(def->file)) return m->files;
-  const char* up[] = {"", "../", "../../", "../../../"};
-  for (int i = 0; i < 4; i++) {
-    char text[600];
-    if (snprintf(text, sizeof text, "%s%s", up[i], path) >= (int)sizeof text) break;
-    const char* tried = ab_xml_path(m->doc, m->doc->root->file, text);
-    if (!tried) return ab_no_memory(m);
-    if (!exists(tried)) continue;
-    def->file = tried;
+  const char* slash = package ? strchr(path, '/') : NULL;
+  if (slash) path = slash + 1;
+  if (!ab_add_mesh_file(m, e, def, path) || ab_xml_exists(def->file)) return m->files;
+  found = beside(m, path);
+  if (found) {
+    def->file = found;
     return true;
   }
   return ab_bad(m, AB_ERROR_FILE, e, ab_xml_attr(e, "filename"),
-                "there is no such mesh file, neither at '%.200s' nor in the folders above the "
-                "scene; set meshdir in <mujoco><compiler meshdir=\"...\" strippath=\"false\"/>",
+                "there is no such mesh file, neither at '%.200s' nor in a folder of the package's "
+                "name beside or above the scene; set meshdir in <mujoco><compiler meshdir=\"...\" "
+                "strippath=\"false\"/>",
                 def->file);
+}
+
+// A name for the mesh: that of its file, with the scale; all of the path where that is taken.
+static const char* mesh_name(abReading* m, const char* file, const double s[3], bool whole) {
+  const char* slash = strrchr(file, '/');
+  char text[900];
+  snprintf(text, sizeof text, "%.600s", slash && !whole ? slash + 1 : file);
+  char* dot = strrchr(text, '.');
+  if (dot && !whole) *dot = 0;
+  size_t n = strlen(text);
+  if (s[0] != 1 || s[1] != 1 || s[2] != 1)
+    snprintf(text + n, sizeof text - n, "_%g_%g_%g", s[0], s[1], s[2]);
+  return ab_xml_copy(m->doc, text);
 }
 
 // One mesh asset per file and scale.
@@ -70,22 +169,15 @@ static bool read_mesh(abReading* m, const abXml* e, abGeomDef* geom) {
   if (!ab_get_exactly(m, &v, "scale", 3, s, NULL) || !find_file(m, e, file->value, &def))
     return false;
   def.scale = v3(s[0], s[1], s[2]);
-  const char* slash = strrchr(def.file, '/');
-  char text[900];
-  snprintf(text, sizeof text, "%.600s", slash ? slash + 1 : def.file);
-  char* dot = strrchr(text, '.');
-  if (dot) *dot = 0;
-  if (s[0] != 1 || s[1] != 1 || s[2] != 1) {
-    size_t n = strlen(text);
-    snprintf(text + n, sizeof text - n, "_%g_%g_%g", s[0], s[1], s[2]);
-  }
-  const abLabel* found = ab_labels_find(&m->mesh, text);
-  if (found && !strcmp(found->file, def.file)) {
+  for (int whole = 0; whole < 2; whole++) {
+    def.name = mesh_name(m, def.file, s, whole);
+    if (!def.name) return ab_no_memory(m);
+    const abLabel* found = ab_labels_find(&m->mesh, def.name);
+    if (!found) break;
+    if (strcmp(found->file, def.file)) continue;  // another folder's file of the same name
     geom->mesh = found->index;
     return true;
   }
-  def.name = ab_xml_copy(m->doc, text);
-  if (found) def.name = ab_xml_copy(m->doc, def.file);  // another folder's file of the same name
   def.source = (abSource){e->file, e->line};
   geom->mesh = ab_scene_add_mesh(m->scene, &def, m->error);
   if (geom->mesh < 0) return ab_place(m, e);
@@ -170,7 +262,12 @@ bool ab_urdf_geoms(abReading* m, const abXml* link, int body) {
   for (const abXml* e = link->child; e; e = e->next) {
     bool visual = ab_xml_is(e, "visual");
     if (visual && m->compiler.discardvisual) continue;
-    if ((visual || ab_xml_is(e, "collision")) && !add_geom(m, e, body, visual)) return false;
+    if ((!visual && !ab_xml_is(e, "collision")) || add_geom(m, e, body, visual)) continue;
+    // a picture that cannot be read changes nothing where the mass is stated
+    if (visual && ab_urdf_child(link, "inertial") && m->error->code != AB_ERROR_MEMORY)
+      ab_note(m, AB_NOTE_VISUAL_MESH, e, NULL);
+    else if (!ab_go_on(m, e))
+      return false;
   }
   return true;
 }

@@ -68,6 +68,12 @@ const char* ab_xml_path(abXmlDoc* doc, const char* base, const char* path) {
   return out;
 }
 
+bool ab_xml_exists(const char* path) {
+  FILE* f = fopen(path, "rb");
+  if (f) fclose(f);
+  return f != NULL;
+}
+
 abStatus ab_xml_read_file(const char* path, char** bytes, size_t* n, abError* error) {
   *bytes = NULL;
   *n = 0;
@@ -212,15 +218,56 @@ static void XMLCALL entity(void* user, const XML_Char* name, int parameter, cons
   stop(user, AB_ERROR_PARSE, "entity declarations are not allowed in a scene; write the text out");
 }
 
-static abStatus parse_file(abXmlDoc* doc, const char* path, const char* bytes, size_t n,
+// --- tidying -------------------------------------------------------------------------------------
+
+static bool begins(const char* at, const char* end, const char* word) {
+  size_t n = strlen(word);
+  return (size_t)(end - at) >= n && !memcmp(at, word, n);
+}
+
+static char* find(char* at, char* end, const char* word) {
+  for (; at < end; at++)
+    if (*at == word[0] && begins(at, end, word)) return at;
+  return NULL;
+}
+
+// What strict XML forbids and other readers take: blanks before <?xml ...?>, and "--" in comments.
+// The blanks change places with the declaration, the hyphens become underscores, so that everything
+// else stays on its line.
+static void tidy(char* text, size_t n) {
+  char *end = text + n, *at = text;
+  while (at < end && is_space(*at)) at++;
+  char* close = at > text && begins(at, end, "<?xml") ? find(at, end, "?>") : NULL;
+  if (close) {
+    size_t nblank = (size_t)(at - text), ndeclaration = (size_t)(close + 2 - at);
+    int nline = 0;
+    for (char* c = text; c < at; c++) nline += *c == '\n';
+    memmove(text, at, ndeclaration);
+    memset(text + ndeclaration, ' ', nblank);
+    memset(text + ndeclaration, '\n', (size_t)nline);
+  }
+  while ((at = find(at, end, "<!--"))) {
+    close = find(at + 4, end, "-->");
+    if (!close) return;
+    for (at += 4; at < close; at++)
+      if (*at == '-') *at = '_';
+  }
+}
+
+static abStatus parse_file(abXmlDoc* doc, const char* path, const char* given, size_t n,
                            abXml** root, abError* error) {
   File* file = ab_xml_take(doc, sizeof *file);
   const char* name = ab_xml_copy(doc, path);
   XML_Parser parser = XML_ParserCreate(NULL);
-  if (!file || !name || !parser) {
+  char* bytes = ab_alloc(n + 1);
+  if (!file || !name || !parser || !bytes) {
     if (parser) XML_ParserFree(parser);
+    ab_free(bytes);
     return ab_fail(error, AB_ERROR_MEMORY, path, 0, "no memory for the document");
   }
+  memcpy(bytes, given, n);
+  while (n > 0 && bytes[n - 1] == 0) n--;  // left by programs that write their buffers out
+  tidy(bytes, n);
   *file = (File){doc->file, name};
   doc->file = file;
   Reader r = {doc, error, parser, name, bytes, n, NULL, NULL, 0, AB_OK};
@@ -241,6 +288,7 @@ static abStatus parse_file(abXmlDoc* doc, const char* path, const char* bytes, s
                        n ? "; the line is where reading stopped, the fault may be just before it"
                          : "; the file is empty");
   XML_ParserFree(parser);
+  ab_free(bytes);
   *root = r.root;
   return r.status;
 }
@@ -260,6 +308,22 @@ static int depth_of(const abXml* e) {
   return depth;
 }
 
+// Reads the file, sought beside the main file and then beside the one that names it.
+static abStatus read_include(abXmlDoc* doc, const abXml* e, const abXmlAttr* a, const char** path,
+                             char** bytes, size_t* n, abError* error) {
+  abError reason, other;
+  *path = ab_xml_path(doc, doc->root->file, a->value);
+  const char* beside = ab_xml_path(doc, e->file, a->value);
+  if (!*path || !beside) return ab_fail(error, AB_ERROR_MEMORY, e->file, e->line, "no memory");
+  if (doc->read(*path, bytes, n, &reason) == AB_OK) return AB_OK;
+  if (strcmp(*path, beside) && doc->read(beside, bytes, n, &other) == AB_OK) {
+    *path = beside;
+    return AB_OK;
+  }
+  return ab_fail(error, reason.code, e->file, a->line, "included file '%.300s': %.500s", *path,
+                 reason.message);
+}
+
 static abStatus include_file(abXmlDoc* doc, const abXml* e, abXml** first, abError* error) {
   const abXmlAttr* a = ab_xml_attr(e, "file");
   if (!a || !a->value[0])
@@ -268,22 +332,21 @@ static abStatus include_file(abXmlDoc* doc, const abXml* e, abXml** first, abErr
   if (e->nattr > 1 || e->child)
     return ab_fail(error, AB_ERROR_PARSE, e->file, e->line,
                    "<include> takes the attribute file only, and no content");
-  const char* path = ab_xml_path(doc, doc->root->file, a->value);
-  if (!path) return ab_fail(error, AB_ERROR_MEMORY, e->file, e->line, "no memory");
+  const char* path;
+  char* bytes;
+  size_t n;
+  abStatus status = read_include(doc, e, a, &path, &bytes, &n, error);
+  if (status != AB_OK) return status;
   for (const File* f = doc->file; f; f = f->next)
-    if (!strcmp(f->path, path))
+    if (!strcmp(f->path, path)) {
+      ab_free(bytes);
       return ab_fail(error, AB_ERROR_PARSE, e->file, a->line,
                      "'%s' is included a second time, or includes itself; each file may be "
                      "included once",
                      a->value);
-  char* bytes;
-  size_t n;
-  abError reason;
-  if (doc->read(path, &bytes, &n, &reason) != AB_OK)
-    return ab_fail(error, reason.code, e->file, a->line, "included file '%.300s': %.500s", path,
-                   reason.message);
+    }
   abXml* root = NULL;
-  abStatus status = parse_file(doc, path, bytes, n, &root, error);
+  status = parse_file(doc, path, bytes, n, &root, error);
   ab_free(bytes);
   if (status == AB_OK) *first = root->child;
   return status;

@@ -41,14 +41,15 @@ abStatus ab_xml_read_file(const char* path, char** bytes, size_t* n, abError* er
 
 // Parses the text as the document's main file. Free the document also after an error.
 abStatus ab_xml_parse(abXmlDoc* doc, const char* path, const char* bytes, size_t n, abError* error);
-// Replaces every <include file="..."/> by the children of that file's root, paths being relative to
-// the folder of the main file.
+// Replaces every <include file="..."/> by the children of that file's root. Paths are relative to
+// the folder of the main file or, if nothing is there, to that of the file they stand in.
 abStatus ab_xml_expand_includes(abXmlDoc* doc, abError* error);
 void ab_xml_free(abXmlDoc* doc);
 
 // Memory that lives as long as the document; NULL when there is none.
 void* ab_xml_take(abXmlDoc* doc, size_t bytes);
 const char* ab_xml_copy(abXmlDoc* doc, const char* text);
+bool ab_xml_exists(const char* path);
 // folder of `base` + `path`, or path itself where it is absolute
 const char* ab_xml_path(abXmlDoc* doc, const char* base, const char* path);
 

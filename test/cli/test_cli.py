@@ -292,6 +292,21 @@ class BadInput(Case):
             with self.subTest(words=words):
                 self.refused(*words, says=says)
 
+    def test_everything_wrong_with_a_scene_is_told_at_once(self):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "wrong.xml")
+            with open(path, "w") as f:
+                f.write("<mujoco>\n<option density='1'/>\n<worldbody>\n<geom size='1' colour='red'/>\n<geom/>\n</worldbody></mujoco>\n")
+            r = abut("info", path)
+            self.assertEqual(r.returncode, 2)
+            self.assertEqual([line.split(":")[1] for line in r.stderr.splitlines()], ["2", "4", "5"])
+
+    def test_a_urdf_floats_when_asked(self):
+        fixed, free = (json.loads(abut("info", "scenes/check/arm.urdf", "--json", *o).stdout) for o in ([], ["--floating"]))
+        self.assertEqual(free["nv"], fixed["nv"] + 6)
+        r = abut("run", "scenes/check/arm.urdf", "--floating", "--time", "0.01", "--quiet", "--json")
+        self.assertEqual(r.returncode, 0, r.stderr)
+
     def test_a_broken_scene_is_named_with_its_line(self):
         path = self.write("bad.xml", "<mujoco>\n  <worldbody>\n    <geom type=\"box\"\n</mujoco>\n")
         self.assertRegex(self.refused("run", path, says=path), r"bad\.xml:\d+: ")

@@ -30,8 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   abNotes notes;
   abError error;
   abScene* scene = ab_scene_load_memory("fuzz", (const char*)data, size, &notes, &error);
-  if (!scene) return 0;
-  abModel* model = ab_scene_compile(scene, &error);
+  abModel* model = scene ? ab_scene_compile(scene, &error) : NULL;
   if (model) save_and_load(scene);
   ab_model_free(model);
   ab_scene_free(scene);

@@ -48,6 +48,7 @@ static bool refuses(const char* path) {
     print_error("%s: was loaded; expected %s\n", path, x.status);
     return false;
   }
+  ab_notes_free(&notes);
   bool ok = !strcmp(status_name[error.code], x.status) && error.line == x.line && error.file[0] &&
             strstr(error.message, x.words) && strlen(error.message) > 10;
   if (!ok)

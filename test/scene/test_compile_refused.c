@@ -105,7 +105,7 @@ static void flat_and_open_meshes_are_refused(void** state) {
 static void keyframes_of_the_wrong_size_are_refused(void** state) {
   (void)state;
   double x[7] = {0};
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 5; i++) {
     abScene* s = ab_scene_create();
     int b = body(s, 0, pose_identity());
     joint(s, b, AB_JOINT_FREE);
@@ -115,9 +115,11 @@ static void keyframes_of_the_wrong_size_are_refused(void** state) {
     if (i == 0) d.nq = 6, d.q = x;
     if (i == 1) d.nv = 7, d.v = x;
     if (i == 2) d.nctrl = 1, d.ctrl = x;
-    if (i == 3) d.nq = 7, d.q = x;
+    if (i == 3) d.nmpos = 3, d.mpos = x;
+    if (i == 4) d.nmquat = 4, d.mquat = x;
     ab_scene_add_key(s, &d, NULL);
-    static const char* const word[] = {"qpos has 6", "qvel has 7", "ctrl has 1", "zero quaternion"};
+    static const char* const word[] = {"qpos has 6", "qvel has 7", "ctrl has 1", "mpos has 3",
+                                       "mquat has 4"};
     expect_refused(s, word[i]);
   }
 }

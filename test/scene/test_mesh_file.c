@@ -43,6 +43,52 @@ static void obj_polygons_become_fans(void** state) {
   ab_mesh_data_free(&m);
 }
 
+// --- MSH ---
+
+typedef struct Msh {
+  uint32_t head[4];  // vertices, normals, texture coordinates, triangles
+  float vert[4][3], normal[1][3], texture[2][2];
+  uint32_t triangle[4][3];
+} Msh;
+
+static Msh tetrahedron(void) {
+  return (Msh){{4, 1, 2, 4},
+               {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 0.5f}},
+               {{0, 0, 1}},
+               {{0, 0}, {1, 1}},
+               {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}}};
+}
+
+static void an_msh_file_gives_its_vertices_and_triangles(void** state) {
+  (void)state;
+  Msh file = tetrahedron();
+  abMeshData m;
+  assert_int_equal(ab_mesh_read_memory("a.MSH", &file, sizeof file, &m, NULL), AB_OK);
+  assert_int_equal(m.nvert, 4);
+  assert_int_equal(m.ntriangle, 4);
+  check_vec_near(m.vert[3], v3(0, 0, 0.5), 0);
+  assert_memory_equal(m.triangle, file.triangle, sizeof file.triangle);
+  ab_mesh_data_free(&m);
+}
+
+static void damaged_msh_files_are_refused(void** state) {
+  (void)state;
+  static const char* const word[] = {"shorter than its header", "length", "length",
+                                     "not a finite number", "a vertex that is not there"};
+  for (int i = 0; i < 5; i++) {
+    Msh file = tetrahedron();
+    size_t n = i == 0 ? 12 : i == 1 ? sizeof file - 4 : sizeof file;
+    if (i == 2) file.head[0] = 0xffffffffu;
+    if (i == 3) file.vert[1][1] = NAN;
+    if (i == 4) file.triangle[3][2] = 4;
+    abMeshData m;
+    abError error = {0};
+    assert_int_equal(ab_mesh_read_memory("a.msh", &file, n, &m, &error), AB_ERROR_PARSE);
+    assert_null(m.vert);
+    if (!strstr(error.message, word[i])) fail_msg("%s: not '%s'", error.message, word[i]);
+  }
+}
+
 static void bad_obj_lines_are_named(void** state) {
   (void)state;
   expect_refused("a.obj", "v 0 0 0\nv 1 0\n", 2, "three finite numbers");
@@ -236,6 +282,8 @@ int main(void) {
       cmocka_unit_test(bad_stl_is_refused),
       cmocka_unit_test(other_files_are_refused),
       cmocka_unit_test(junk_is_answered),
+      cmocka_unit_test(an_msh_file_gives_its_vertices_and_triangles),
+      cmocka_unit_test(damaged_msh_files_are_refused),
       cmocka_unit_test(numbers_have_points_in_every_locale),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,12 +101,14 @@ static void same_bodies(const abModel* a, const mjModel* m) {
     const abBody* b = &a->body[i];
     same_name(b->name, m, mjOBJ_BODY, i);
     same_int(b->parent, m->body_parentid[i], "parent", i);
-    same_int(b->weld, m->body_weldid[i], "weld", i);
+    // this version counts mocap bodies to the world, newer ones do not
+    if (a->body[b->weld].mocap < 0) same_int(b->weld, m->body_weldid[i], "weld", i);
     same_int(b->njoint, m->body_jntnum[i], "joints", i);
     same_vec(b->pose.p, m->body_pos + 3 * i, length, "body position", i);
     same_quat(b->pose.q, m->body_quat + 4 * i, "body orientation", i);
     same_number(b->mass, m->body_mass[i], loose * mass, "mass", i);
-    same_vec(b->com, m->body_ipos + 3 * i, loose * length, "centre of mass", i);
+    if (m->body_mass[i] > 0)
+      same_vec(b->com, m->body_ipos + 3 * i, loose * length, "centre of mass", i);
     const mjtNum* q = m->body_iquat + 4 * i;
     const mjtNum* d = m->body_inertia + 3 * i;
     same_inertia(b, (abQuat){q[0], q[1], q[2], q[3]}, v3(d[0], d[1], d[2]), loose * moment, i);
@@ -210,7 +212,12 @@ static void same_actuators(const abModel* a, const mjModel* m) {
   for (int i = 0; i < m->nu; i++) {
     const abActuator* u = &a->actuator[i];
     same_name(u->name, m, mjOBJ_ACTUATOR, i);
-    same_int(u->joint, m->actuator_trnid[2 * i], "joint of actuator", i);
+    static const int drive[] = {[AB_DRIVE_JOINT] = mjTRN_JOINT,
+                                [AB_DRIVE_TENDON] = mjTRN_TENDON,
+                                [AB_DRIVE_SITE] = mjTRN_SITE};
+    const int driven[] = {u->joint, u->tendon, u->site};
+    same_int(drive[u->drive], m->actuator_trntype[i], "drive of actuator", i);
+    same_int(driven[u->drive], m->actuator_trnid[2 * i], "what an actuator drives", i);
     same_int(u->gain == AB_GAIN_AFFINE, m->actuator_gaintype[i] == mjGAIN_AFFINE, "gain type", i);
     same_int(u->bias == AB_BIAS_AFFINE, m->actuator_biastype[i] == mjBIAS_AFFINE, "bias type", i);
     same_int(u->ctrl_limited, m->actuator_ctrllimited[i], "ctrllimited", i);
@@ -231,6 +238,92 @@ static void same_actuators(const abModel* a, const mjModel* m) {
                     "forcerange", i);
     }
   }
+}
+
+// --- sites, tendons, equalities, mocap bodies ----------------------------------------------------
+
+static void same_sites(const abModel* a, const mjModel* m) {
+  same_int(a->nsite, m->nsite, "number of sites", 0);
+  for (int i = 0; i < m->nsite; i++) {
+    same_name(a->site[i].name, m, mjOBJ_SITE, i);
+    same_int(a->site[i].body, m->site_bodyid[i], "body of site", i);
+    same_vec(a->site[i].pose.p, m->site_pos + 3 * i, largest(3 * m->nsite, m->site_pos),
+             "site position", i);
+    same_quat(a->site[i].pose.q, m->site_quat + 4 * i, "site orientation", i);
+  }
+}
+
+static void same_tendons(const abModel* a, const mjModel* m) {
+  same_int(a->ntendon, m->ntendon, "number of tendons", 0);
+  for (int i = 0; i < m->ntendon; i++) {
+    const abTendon* t = &a->tendon[i];
+    same_name(t->name, m, mjOBJ_TENDON, i);
+    same_int(t->njoint, m->tendon_num[i], "joints of tendon", i);
+    for (int k = 0; k < t->njoint; k++) {
+      same_int(a->tendon_joint[t->joint0 + k].joint, m->wrap_objid[m->tendon_adr[i] + k],
+               "joint of tendon", i);
+      same_number(a->tendon_joint[t->joint0 + k].coef, m->wrap_prm[m->tendon_adr[i] + k], 1,
+                  "coefficient of tendon", i);
+    }
+    same_int(t->limited, m->tendon_limited[i], "tendon limited", i);
+    for (int k = 0; k < 2; k++)
+      same_number(t->range[k], m->tendon_range[2 * i + k], 1, "tendon range", i);
+    same_number(t->margin, m->tendon_margin[i], 1, "tendon margin", i);
+    same_number(t->stiffness, m->tendon_stiffness[i], t->stiffness, "tendon stiffness", i);
+    same_number(t->damping, m->tendon_damping[i], t->damping, "tendon damping", i);
+    same_number(t->frictionloss, m->tendon_frictionloss[i], 1, "tendon friction", i);
+    // this version knows one spring length, newer ones two
+    same_number(t->springlength[0], m->tendon_lengthspring[i], 1, "tendon spring length", i);
+    same_number(t->length0, m->tendon_length0[i], 1, "tendon length", i);
+  }
+}
+
+// MuJoCo keeps of a connect the two points, of a weld the anchor in body 2, the pose of it in body
+// 1 and the scale of torques.
+static void same_frames(const abEquality* e, const mjtNum* x, int i) {
+  if (e->type == AB_EQUALITY_CONNECT) {
+    same_vec(e->frame1.p, x, 10, "connected point", i);
+    same_vec(e->frame2.p, x + 3, 10, "connected point", i);
+    return;
+  }
+  same_vec(e->frame2.p, x, 10, "anchor", i);
+  same_vec(e->frame1.p, x + 3, 10, "welded position", i);
+  same_quat(quat_mul(e->frame1.q, quat_conj(e->frame2.q)), x + 6, "welded orientation", i);
+  same_number(e->torquescale, x[10], 1, "torquescale", i);
+}
+
+static void same_equalities(const abModel* a, const mjModel* m) {
+  static const int type[] = {[AB_EQUALITY_CONNECT] = mjEQ_CONNECT,
+                             [AB_EQUALITY_WELD] = mjEQ_WELD,
+                             [AB_EQUALITY_JOINT] = mjEQ_JOINT,
+                             [AB_EQUALITY_TENDON] = mjEQ_TENDON};
+  same_int(a->nequality, m->neq, "number of equalities", 0);
+  for (int i = 0; i < m->neq; i++) {
+    const abEquality* e = &a->equality[i];
+    same_name(e->name, m, mjOBJ_EQUALITY, i);
+    same_int(type[e->type], m->eq_type[i], "type of equality", i);
+    same_int(e->active, m->eq_active[i], "equality active", i);
+    const int one[] = {e->body1, e->body1, e->joint1, e->tendon1};
+    const int two[] = {e->body2, e->body2, e->joint2, e->tendon2};
+    same_int(one[e->type], m->eq_obj1id[i], "first of equality", i);
+    same_int(two[e->type], m->eq_obj2id[i], "second of equality", i);
+    const mjtNum* x = m->eq_data + mjNEQDATA * i;
+    if (e->body1 >= 0)
+      same_frames(e, x, i);
+    else
+      for (int k = 0; k < 5; k++) same_number(e->polycoef[k], x[k], 1, "polycoef", i);
+  }
+}
+
+static void same_mocap(const abModel* a, const mjModel* m) {
+  same_int(a->nmocap, m->nmocap, "number of mocap bodies", 0);
+  for (int i = 0; i < m->nbody; i++) same_int(a->body[i].mocap, m->body_mocapid[i], "mocap", i);
+  for (int k = 0; k < m->nkey; k++)
+    for (int i = 0; i < m->nmocap; i++) {
+      int at = m->nmocap * k + i;
+      same_vec(a->key[k].mocap_pos[i], m->key_mpos + 3 * at, 1, "key mocap position", k);
+      same_quat(a->key[k].mocap_quat[i], m->key_mquat + 4 * at, "key mocap orientation", k);
+    }
 }
 
 // MJCF's velocity of a free joint is that of the frame's origin in world axes, and the angular
@@ -305,7 +398,11 @@ static void same_model(const abModel* a, const mjModel* m) {
   same_bodies(a, m);
   same_joints(a, m);
   same_geoms(a, m);
+  same_sites(a, m);
+  same_tendons(a, m);
+  same_equalities(a, m);
   same_actuators(a, m);
+  same_mocap(a, m);
   same_keys(a, m);
   same_rules(a, m);
 }
