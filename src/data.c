@@ -47,9 +47,10 @@ static size_t place_arrays(const abModel* m, abData* d, char* base) {
   return used;
 }
 
-static abStatus create_arena(struct abArena** arena, size_t reserve) {
+static abStatus create_arena(const abModel* model, struct abArena** arena, size_t most) {
   *arena = ab_alloc_zero(sizeof **arena);
-  return *arena ? ab_arena_init(*arena, reserve) : AB_ERROR_MEMORY;
+  if (!*arena) return AB_ERROR_MEMORY;
+  return ab_arena_init(*arena, ab_arena_room(model->bytes, model->ngeom, most));
 }
 
 static void destroy_arena(struct abArena* arena) {
@@ -68,8 +69,9 @@ abData* ab_data_create(const abModel* model, abError* error) {
     return NULL;
   }
   place_arrays(model, d, block + header);
-  if (create_arena(&d->step_arena, STEP_RESERVE) || create_arena(&d->scratch, SCRATCH_RESERVE) ||
-      create_arena(&d->cache, CACHE_RESERVE) || ab_memory_create(&d->memory) ||
+  if (create_arena(model, &d->step_arena, STEP_RESERVE) ||
+      create_arena(model, &d->scratch, SCRATCH_RESERVE) ||
+      create_arena(model, &d->cache, CACHE_RESERVE) || ab_memory_create(&d->memory) ||
       ab_broadphase_create(model, &d->broadphase) || ab_trees_create(model, &d->trees) ||
       ab_sleep_create(model, &d->sleeper, &d->asleep)) {
     ab_data_free(d);

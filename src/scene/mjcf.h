@@ -11,11 +11,8 @@
 #include "scene/mjcf_labels.h"
 #include "scene/xml.h"
 
-// --- loading, also for the fuzz targets ----------------------------------------------------------
+// --- loading -------------------------------------------------------------------------------------
 
-// A scene from text that may refer to no other files. `name` stands for the file in messages.
-abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abNotes* notes,
-                              abError* error);
 struct abReading;
 bool ab_mjcf_read(struct abReading* m, const abXml* root);
 bool ab_urdf_read(struct abReading* m, const abXml* root);
