@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ABUT = build/release/abut
 
-.PHONY: help build demo test test-asan test-stories test-fuzz test-geometry-long bench bench-quick paper format lint install clean
+.PHONY: help build demo test test-asan test-stories test-python test-python-asan test-fuzz test-geometry-long wheel bench bench-quick bench-python paper format lint install clean
 
 help:
 	@echo "make demo      simulate a scene worth looking at and write out/demo.html"
@@ -12,7 +12,8 @@ help:
 	@echo "make bench     abut beside its peers: out/bench/index.html"
 	@echo "make build     the library and the program: $(ABUT)"
 	@echo "make install   library, headers, program, abut.pc, CMake package (PREFIX=$(PREFIX))"
-	@echo "make test-asan | test-stories | test-fuzz | test-geometry-long | bench-quick | format | lint | clean"
+	@echo "make wheel     the Python package as a wheel that needs nothing installed: out/wheel"
+	@echo "make test-stories | test-python | test-python-asan | bench-python | test-asan | test-fuzz | test-geometry-long | bench-quick | format | lint | clean"
 
 build:
 	@tools/setup.sh build test
@@ -25,7 +26,7 @@ demo:
 	@tools/demo.sh $(ABUT)
 
 test:
-	@tools/setup.sh build test web
+	@tools/setup.sh build test web python
 	@$(MAKE) --no-print-directory build
 	@tools/check-layers.sh
 	@ctest --preset release -j $(JOBS)
@@ -40,6 +41,19 @@ test-stories:
 	@tools/setup.sh build test
 	@$(MAKE) --no-print-directory build
 	@/usr/bin/python3 test/stories/motion_stories.py $(ABUT) --jobs $(JOBS)
+
+test-python:
+	@tools/setup.sh build test web python
+	@$(MAKE) --no-print-directory build
+	@python/tests/run.sh $(ABUT)
+
+test-python-asan:
+	@tools/setup.sh build python
+	@python/tests/run.sh --asan
+
+wheel:
+	@tools/setup.sh build web python
+	@python/wheel.sh out/wheel
 
 SECONDS_EACH ?= 30
 test-fuzz:
@@ -58,6 +72,11 @@ bench-quick:
 	@tools/setup.sh build test bench
 	@$(MAKE) --no-print-directory build
 	@bench/quick.sh
+
+bench-python:
+	@tools/setup.sh build test python
+	@$(MAKE) --no-print-directory build
+	@python/bench/run.sh
 
 paper:
 	@tools/setup.sh build test paper

@@ -1,5 +1,6 @@
-// The file has the header time,body,fx,fy,fz,tx,ty,tz. A row holds from its time until the next row
-// of the same body; before its first row a body feels nothing. The rows of one body may stand
+// The file has the header time,body,fx,fy,fz,tx,ty,tz, or time,actuator,value. A row holds from its
+// time until the next row of the same body (actuator); before its first row a body feels nothing,
+// and a control is what the keyframe or the saved state says. The rows of one body may stand
 // anywhere in the file; of two rows with the same time the later one counts.
 #include "forces.h"
 
@@ -14,25 +15,35 @@
 // step is this short.
 #define TIME_TOLERANCE 1e-9
 
-enum { NFIELD = 8 };
-static const char* const field_name[NFIELD] = {"time", "body", "fx", "fy", "fz", "tx", "ty", "tz"};
+enum { MAX_FIELD = 8 };
+
+// One of the two kinds of files.
+typedef struct Layout {
+  const char* what;    // it holds
+  const char* header;  // of the file
+  int nfield;
+  const char* field[MAX_FIELD];
+  int (*find)(const char* path, int line, const abModel* model, const char* name);
+  void (*set)(abData* data, int object, const double* value);
+} Layout;
 
 typedef struct Row {
   double time;
-  int body, line;
-  abWrench wrench;
+  int object, line;  // the body, or the actuator
+  double value[MAX_FIELD - 2];
 } Row;
 
 struct Forces {
-  Row* row;  // sorted by body, then time, then line
+  const Layout* layout;
+  Row* row;  // sorted by object, then time, then line
   int nrow, capacity;
-  int* next;  // per body: the row that comes next, -1 for bodies the file does not name
-  int nbody;
+  int* next;  // per object: the row that comes next, -1 for those the file does not name
+  int nobject;
 };
 
 static int compare_rows(const void* a, const void* b) {
   const Row *p = a, *q = b;
-  if (p->body != q->body) return p->body < q->body ? -1 : 1;
+  if (p->object != q->object) return p->object < q->object ? -1 : 1;
   if (p->time != q->time) return p->time < q->time ? -1 : 1;
   return p->line < q->line ? -1 : 1;
 }
@@ -68,11 +79,10 @@ static int split(char* line, char** field, int most) {
   }
 }
 
-static bool check_header(const char* path, int line, int n, char** field) {
-  bool good = n == NFIELD;
-  for (int i = 0; i < NFIELD && good; i++) good = !strcmp(field[i], field_name[i]);
-  if (!good)
-    cli_fail_at(path, line, "wrong header; the first line must be time,body,fx,fy,fz,tx,ty,tz");
+static bool check_header(const Layout* l, const char* path, int line, int n, char** field) {
+  bool good = n == l->nfield;
+  for (int i = 0; i < n && good; i++) good = !strcmp(field[i], l->field[i]);
+  if (!good) cli_fail_at(path, line, "wrong header; the first line must be %s", l->header);
   return good;
 }
 
@@ -92,29 +102,57 @@ static int find_moving_body(const char* path, int line, const abModel* model, co
   return -1;
 }
 
-static bool read_row(const char* path, int line, char** field, const abModel* model, Row* row) {
-  double x[NFIELD] = {0};
-  for (int i = 0; i < NFIELD; i++) {
+static int find_actuator(const char* path, int line, const abModel* model, const char* name) {
+  int actuator = ab_find_actuator(model, name);
+  if (actuator >= 0) return actuator;
+  const char** known = malloc(sizeof(char*) * (size_t)(model->nactuator + 1));
+  for (int i = 0; i < model->nactuator && known; i++) known[i] = model->actuator[i].name;
+  cli_fail_at(path, line, "there is no actuator '%s'%s", name,
+              cli_suggest(name, known ? model->nactuator : 0, known));
+  free(known);
+  return -1;
+}
+
+static void set_wrench(abData* data, int body, const double* x) {
+  data->applied[body] = (abWrench){{x[0], x[1], x[2]}, {x[3], x[4], x[5]}};
+}
+
+static void set_control(abData* data, int actuator, const double* x) { data->ctrl[actuator] = *x; }
+
+static const Layout layout_of_forces = {"forces",
+                                        "time,body,fx,fy,fz,tx,ty,tz",
+                                        8,
+                                        {"time", "body", "fx", "fy", "fz", "tx", "ty", "tz"},
+                                        find_moving_body,
+                                        set_wrench};
+static const Layout layout_of_controls = {
+    "controls", "time,actuator,value", 3, {"time", "actuator", "value"}, find_actuator,
+    set_control};
+
+static bool read_row(const Layout* l, const char* path, int line, char** field,
+                     const abModel* model, Row* row) {
+  double x[MAX_FIELD] = {0};
+  for (int i = 0; i < l->nfield; i++) {
     if (i == 1) continue;
     char* end;
     x[i] = strtod(field[i], &end);
     if (end == field[i] || *end || !isfinite(x[i])) {
-      cli_fail_at(path, line, "%s is '%s'; it must be a finite number", field_name[i], field[i]);
+      cli_fail_at(path, line, "%s is '%s'; it must be a finite number", l->field[i], field[i]);
       return false;
     }
   }
   row->time = x[0];
   row->line = line;
-  row->wrench = (abWrench){{x[2], x[3], x[4]}, {x[5], x[6], x[7]}};
-  row->body = find_moving_body(path, line, model, field[1]);
-  return row->body >= 0;
+  memcpy(row->value, x + 2, sizeof row->value);
+  row->object = l->find(path, line, model, field[1]);
+  return row->object >= 0;
 }
 
 static bool add_row(Forces* f, Row row) {
   if (f->nrow == f->capacity) {
     int capacity = f->capacity ? 2 * f->capacity : 64;
     Row* more = realloc(f->row, sizeof(Row) * (size_t)capacity);
-    if (!more) return cli_fail("no memory for the forces"), false;
+    if (!more) return cli_fail("no memory for the %s", f->layout->what), false;
     f->row = more;
     f->capacity = capacity;
   }
@@ -125,30 +163,32 @@ static bool add_row(Forces* f, Row row) {
 // One line of the file. *header: whether the header has been seen.
 static bool read_line(Forces* f, const char* path, int line, char* text, const abModel* model,
                       bool* header) {
-  char* field[NFIELD];
+  const Layout* l = f->layout;
+  char* field[MAX_FIELD];
   text[strcspn(text, "\r\n")] = 0;
   if (!text[strspn(text, " \t")]) return true;
-  int n = split(text, field, NFIELD);
+  int n = split(text, field, l->nfield);
   if (n < 0) return cli_fail_at(path, line, "a quoted field does not end; add the \""), false;
-  if (!*header) return *header = check_header(path, line, n, field);
-  if (n != NFIELD) {
-    cli_fail_at(path, line, "%d fields instead of 8: time,body,fx,fy,fz,tx,ty,tz", n);
+  if (!*header) return *header = check_header(l, path, line, n, field);
+  if (n != l->nfield) {
+    cli_fail_at(path, line, "%d fields instead of %d: %s", n, l->nfield, l->header);
     return false;
   }
   Row row;
-  return read_row(path, line, field, model, &row) && add_row(f, row);
+  return read_row(l, path, line, field, model, &row) && add_row(f, row);
 }
 
 static bool read_all(Forces* f, const char* path, const abModel* model) {
   FILE* file = fopen(path, "r");
   if (!file)
-    return cli_fail_at(path, 0, "cannot read the forces: %s; check the name", strerror(errno)),
+    return cli_fail_at(path, 0, "cannot read the %s: %s; check the name", f->layout->what,
+                       strerror(errno)),
            false;
   char text[4096];
   bool good = true, header = false;
   for (int line = 1; good && fgets(text, sizeof text, file); line++) {
     if (strlen(text) == sizeof text - 1) {
-      cli_fail_at(path, line, "this line is too long for a row of forces");
+      cli_fail_at(path, line, "this line is too long for a row of %s", f->layout->what);
       good = false;
     } else {
       if (line == 1 && !strncmp(text, "\xef\xbb\xbf", 3)) memmove(text, text + 3, strlen(text) - 2);
@@ -157,25 +197,34 @@ static bool read_all(Forces* f, const char* path, const abModel* model) {
   }
   fclose(file);
   if (good && !header) {
-    cli_fail_at(path, 1, "the file is empty; its first line must be time,body,fx,fy,fz,tx,ty,tz");
+    cli_fail_at(path, 1, "the file is empty; its first line must be %s", f->layout->header);
     good = false;
   }
   return good;
 }
 
-Forces* forces_load(const char* path, const abModel* model) {
+static Forces* load(const Layout* layout, int nobject, const char* path, const abModel* model) {
   Forces* f = calloc(1, sizeof *f);
-  if (!f) return cli_fail("no memory for the forces"), NULL;
-  f->nbody = model->nbody;
-  f->next = malloc(sizeof(int) * (size_t)model->nbody);
+  if (!f) return cli_fail("no memory for the %s", layout->what), NULL;
+  f->layout = layout;
+  f->nobject = nobject;
+  f->next = malloc(sizeof(int) * (size_t)(nobject + 1));
   if (!f->next || !read_all(f, path, model)) {
     forces_free(f);
     return NULL;
   }
   if (f->nrow) qsort(f->row, (size_t)f->nrow, sizeof(Row), compare_rows);
-  for (int i = 0; i < model->nbody; i++) f->next[i] = -1;
-  for (int i = f->nrow - 1; i >= 0; i--) f->next[f->row[i].body] = i;
+  for (int i = 0; i < nobject; i++) f->next[i] = -1;
+  for (int i = f->nrow - 1; i >= 0; i--) f->next[f->row[i].object] = i;
   return f;
+}
+
+Forces* forces_load(const char* path, const abModel* model) {
+  return load(&layout_of_forces, model->nbody, path, model);
+}
+
+Forces* controls_load(const char* path, const abModel* model) {
+  return load(&layout_of_controls, model->nactuator, path, model);
 }
 
 void forces_free(Forces* f) {
@@ -186,14 +235,15 @@ void forces_free(Forces* f) {
 }
 
 void forces_apply(Forces* f, abData* data) {
-  for (int body = 0; body < f->nbody; body++) {
-    if (f->next[body] < 0) continue;
-    for (int i = f->next[body]; i < f->nrow && f->row[i].body == body; i++) {
+  for (int object = 0; object < f->nobject; object++) {
+    if (f->next[object] < 0) continue;
+    for (int i = f->next[object]; i < f->nrow && f->row[i].object == object; i++) {
       if (f->row[i].time > data->time + TIME_TOLERANCE) break;
-      data->applied[body] = f->row[i].wrench;
-      f->next[body] = i + 1;
+      f->layout->set(data, object, f->row[i].value);
+      f->next[object] = i + 1;
     }
-    // The last row of this body holds for ever.
-    if (f->next[body] >= f->nrow || f->row[f->next[body]].body != body) f->next[body] = -1;
+    // The last row holds for ever.
+    if (f->next[object] >= f->nrow || f->row[f->next[object]].object != object)
+      f->next[object] = -1;
   }
 }

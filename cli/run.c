@@ -1,5 +1,6 @@
 // abut run: simulate a scene, record it, and say what happened.
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -16,6 +17,9 @@ static const CliOption option[] = {
     {"--contact", "NAME", "contact model (the scene's; `abut models` lists them; none: off)"},
     CLI_SIMULATION_OPTIONS,
     {"--forces", "FILE.csv", "forces over time: time,body,fx,fy,fz,tx,ty,tz"},
+    {"--controls", "FILE.csv", "controls over time: time,actuator,value"},
+    {"--save", "FILE", "write the state at the end, to the bit"},
+    {"--resume", "FILE", "go on from a saved state (of the same scene and contact model)"},
     {"--on-failure", "stop|warn",
      "a step that is not solved to the tolerance: stop, or count (warn)"},
     {"--csv", "DIR", "bodies.csv, joints.csv, contacts.csv in this folder"},
@@ -34,7 +38,11 @@ static const CliCommand command = {
     "A recording starts with the initial state; each further sample is the state at the end of a\n"
     "recorded step, with the contacts whose impulses produced it.\n"
     "In FILE.csv of --forces a row holds from its time until the next row of that body; the force\n"
-    "acts at the centre of mass, force and torque in world axes.\n"
+    "acts at the centre of mass, force and torque in world axes. --controls: likewise, per "
+    "actuator.\n"
+    "--resume goes on from FILE of --save for another --time; time and motion are, to the bit, "
+    "those\n"
+    "of a run that was not interrupted, if --step, --set and --sleep are the same.\n"
     "--sleep: what hangs together by contacts and joints and has been at rest for a while (0.25 s\n"
     "for bodies of 0.1 m) is no longer simulated; its forces stay as they were. It goes on, "
     "exactly\n"
@@ -60,7 +68,7 @@ typedef struct Run {
   const char* scene;
   abModel* model;
   abData* data;
-  Forces* forces;
+  Forces *forces, *controls;
   Recording recording[MAX_RECORDER];
   int nrecording;
   long every;
@@ -309,6 +317,66 @@ static bool close_recordings(Run* run) {
   return good;
 }
 
+// --- saved states
+// --------------------------------------------------------------------------------------
+
+static char* read_file(const char* path, size_t* bytes) {
+  FILE* file = fopen(path, "rb");
+  long n = -1;
+  char* text = NULL;
+  if (file && fseek(file, 0, SEEK_END) == 0) n = ftell(file);
+  if (n >= 0) text = malloc((size_t)n + 1);
+  if (text && (fseek(file, 0, SEEK_SET) != 0 || fread(text, 1, (size_t)n, file) != (size_t)n)) {
+    free(text);
+    text = NULL;
+  }
+  if (!text)
+    cli_fail_at(path, 0, "cannot read the saved state: %s; check the name", strerror(errno));
+  if (file) fclose(file);
+  *bytes = text ? (size_t)n : 0;
+  return text;
+}
+
+static bool resume(Run* run) {
+  const char* path = cli_value(&run->args, "--resume");
+  if (!path) return true;
+  if (cli_has(&run->args, "--key"))
+    return cli_fail("--key and --resume both say where to start; leave one out"), false;
+  size_t bytes;
+  char* block = read_file(path, &bytes);
+  if (!block) return false;
+  abError error = {0};
+  abStatus status = ab_state_set(run->model, run->data, block, bytes, &error);
+  free(block);
+  if (status != AB_OK) cli_fail_at(path, 0, "%s", error.message);
+  return status == AB_OK;
+}
+
+// Better to know before a long run.
+static bool can_save(const Run* run) {
+  const char* path = cli_value(&run->args, "--save");
+  FILE* file = path ? fopen(path, "ab") : NULL;
+  if (path && !file)
+    return cli_fail_at(path, 0, "cannot write the state: %s; choose another name", strerror(errno)),
+           false;
+  if (file) fclose(file);
+  return true;
+}
+
+static bool save(const Run* run) {
+  const char* path = cli_value(&run->args, "--save");
+  if (!path) return true;
+  size_t bytes = ab_state_size(run->model, run->data);
+  void* block = malloc(bytes);
+  FILE* file = block ? fopen(path, "wb") : NULL;
+  bool good = file && ab_state_get(run->model, run->data, block, bytes) == AB_OK &&
+              fwrite(block, 1, bytes, file) == bytes;
+  if (file) good = fclose(file) == 0 && good;
+  free(block);
+  if (!good) cli_fail_at(path, 0, "cannot write the state: %s", strerror(errno));
+  return good;
+}
+
 // --- the run
 // ------------------------------------------------------------------------------------------
 
@@ -340,6 +408,7 @@ static bool simulate(Run* run) {
   bool good = record(run);
   while (good && run->step < run->nstep && !interrupted) {
     if (run->forces) forces_apply(run->forces, run->data);
+    if (run->controls) forces_apply(run->controls, run->data);
     abStepStatus status = ab_step(run->model, run->data);
     run->failure = status;
     if (status == AB_STEP_BROKEN) break;
@@ -520,6 +589,9 @@ static bool prepare(Run* run) {
   for (int b = 0; b < run->model->nbody; b++) run->nmoving += run->model->body[b].mover >= 0;
   const char* forces = cli_value(&run->args, "--forces");
   if (forces && !(run->forces = forces_load(forces, run->model))) return false;
+  const char* controls = cli_value(&run->args, "--controls");
+  if (controls && !(run->controls = controls_load(controls, run->model))) return false;
+  if (!resume(run) || !can_save(run)) return false;
   ab_forward(run->model, run->data);
   return open_recordings(run);
 }
@@ -533,6 +605,7 @@ int cli_run(int argc, char** argv) {
     catch_signals();
     bool good = simulate(&run);
     good = close_recordings(&run) && good;
+    good = save(&run) && good;
     run.nrecording = good ? run.nrecording : 0;
     code = good ? CLI_DONE : CLI_BAD_INPUT;
     if (run.json)
@@ -545,6 +618,7 @@ int cli_run(int argc, char** argv) {
     close_recordings(&run);
   }
   forces_free(run.forces);
+  forces_free(run.controls);
   ab_data_free(run.data);
   ab_model_free(run.model);
   return code;

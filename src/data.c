@@ -16,6 +16,7 @@
 // Address space, not memory: pages are filled as a step touches them.
 static const size_t STEP_RESERVE = (size_t)16 << 30;
 static const size_t SCRATCH_RESERVE = (size_t)16 << 30;
+static const size_t TABLE_RESERVE = (size_t)16 << 30;
 
 const char* ab_version(void) { return ABUT_VERSION; }
 
@@ -49,9 +50,14 @@ static size_t place_arrays(const abModel* m, abData* d, char* base) {
   return used;
 }
 
-static abStatus create_arena(struct abArena** arena, size_t reserve) {
+static size_t room(const abModel* model, size_t most) {
+  return ab_arena_room(model->bytes, model->ngeom, most);
+}
+
+static abStatus create_arena(const abModel* model, struct abArena** arena, size_t most) {
   *arena = ab_alloc_zero(sizeof **arena);
-  return *arena ? ab_arena_init(*arena, reserve) : AB_ERROR_MEMORY;
+  if (!*arena) return AB_ERROR_MEMORY;
+  return ab_arena_init(*arena, room(model, most));
 }
 
 static void destroy_arena(struct abArena* arena) {
@@ -71,9 +77,11 @@ abData* ab_data_create(const abModel* model, abError* error) {
     return NULL;
   }
   place_arrays(model, d, block + header);
-  if (create_arena(&d->step_arena, STEP_RESERVE) || create_arena(&d->scratch, SCRATCH_RESERVE) ||
-      ab_memory_create(&d->memory) || ab_broadphase_create(model, &d->broadphase) ||
-      ab_trees_create(model, &d->trees) || ab_sleep_create(model, &d->sleeper, &d->asleep)) {
+  if (create_arena(model, &d->step_arena, STEP_RESERVE) ||
+      create_arena(model, &d->scratch, SCRATCH_RESERVE) ||
+      ab_memory_create(room(model, TABLE_RESERVE), &d->memory) ||
+      ab_broadphase_create(model, &d->broadphase) || ab_trees_create(model, &d->trees) ||
+      ab_sleep_create(model, &d->sleeper, &d->asleep)) {
     ab_data_free(d);
     ab_fail(error, AB_ERROR_MEMORY, model->file, 0, "no memory for the state of %d bodies",
             model->nbody);

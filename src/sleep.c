@@ -57,6 +57,7 @@
 #include "geometry/support.h"
 #include "math/spatial.h"
 #include "sleep_store.h"
+#include "state.h"
 
 // See above. The noise of drifts is larger, but not each time.
 static const double GROWTH = 1.1;
@@ -137,7 +138,7 @@ abStatus ab_sleep_create(const abModel* model, struct abSleep** out, const bool*
     s->place[b].radius = body_radius(model, b);
     s->watch[m].radius = fmax(s->watch[m].radius, s->place[b].radius);
   }
-  return ab_sleep_store_create(&s->store);
+  return ab_sleep_store_create(model, &s->store);
 }
 
 void ab_sleep_free(struct abSleep* s) {
@@ -442,4 +443,33 @@ void ab_sleep_end(const abModel* model, abData* data) {
     }
   }
   data->stat.nasleep = s->nbody_asleep;
+}
+
+// --- as part of a saved state
+
+// Radii belong to the model. The contact model of the settings is told by whether it is the
+// present one.
+void ab_sleep_walk(struct abSleep* s, const abData* data, abWalk* walk) {
+  const abModel* model = s->model;
+  bool same = s->settings.contact == data->contact;
+  ab_walk(walk, s->asleep, sizeof *s->asleep * (size_t)model->nbody);
+  for (int b = 0; b < model->nbody; b++) {
+    double radius = s->place[b].radius;
+    ab_walk(walk, &s->place[b], sizeof s->place[b]);
+    s->place[b].radius = radius;
+  }
+  for (int m = 0; m < model->nmover; m++) {
+    double radius = s->watch[m].radius;
+    ab_walk(walk, &s->watch[m], sizeof s->watch[m]);
+    s->watch[m].radius = radius;
+  }
+  ab_walk(walk, s->q, sizeof *s->q * (size_t)model->nq);
+  ab_walk(walk, s->ctrl, sizeof *s->ctrl * (size_t)model->nactuator);
+  ab_walk(walk, &s->nmover_asleep, sizeof s->nmover_asleep);
+  ab_walk(walk, &s->nbody_asleep, sizeof s->nbody_asleep);
+  ab_walk(walk, &s->woken, sizeof s->woken);
+  ab_walk(walk, &s->settings, sizeof s->settings);
+  ab_walk(walk, &same, sizeof same);
+  if (walk->kind == AB_WALK_READ) s->settings.contact = same ? data->contact : NULL;
+  ab_sleep_store_walk(s->store, data, walk);
 }

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "collide/collide.h"
+#include "state.h"
 
 // Address space.
 static const size_t STORE_RESERVE = (size_t)4 << 30;
@@ -38,11 +39,13 @@ struct abSleepStore {
   int now;
 };
 
-abStatus ab_sleep_store_create(abSleepStore** out) {
+abStatus ab_sleep_store_create(const abModel* model, abSleepStore** out) {
   abSleepStore* store = *out = ab_alloc_zero(sizeof *store);
   if (!store) return AB_ERROR_MEMORY;
   for (int i = 0; i < 2; i++)
-    if (ab_arena_init(&store->table[i].arena, STORE_RESERVE) != AB_OK) return AB_ERROR_MEMORY;
+    if (ab_arena_init(&store->table[i].arena,
+                      ab_arena_room(model->bytes, model->ngeom, STORE_RESERVE)) != AB_OK)
+      return AB_ERROR_MEMORY;
   return AB_OK;
 }
 
@@ -181,4 +184,40 @@ abStatus ab_sleep_store_contacts(const abSleepStore* store, abData* data) {
   data->stat.ncontact = data->ncontact = n;
   data->stat.max_penetration = fmax(data->stat.max_penetration, t->depth);
   return AB_OK;
+}
+
+// --- as part of a saved state
+
+static void walk_contact(Table* t, int i, abWalk* walk) {
+  abContact* c = &t->contact[i];
+  ab_walk(walk, c, sizeof *c);
+  if (!walk->good) return;
+  // The pointers that were read say only whether there is something.
+  if (walk->kind == AB_WALK_READ) {
+    if (c->polygon) c->polygon = AB_TAKE(&t->arena, abVec3, c->nvert);
+    if (c->pressure) c->pressure = AB_TAKE(&t->arena, double, c->nvert);
+  }
+  if (c->polygon) ab_walk(walk, (void*)c->polygon, sizeof(abVec3) * (size_t)c->nvert);
+  if (c->pressure) ab_walk(walk, (void*)c->pressure, sizeof(double) * (size_t)c->nvert);
+}
+
+void ab_sleep_store_walk(struct abSleepStore* store, const abData* data, abWalk* walk) {
+  Table* t = &store->table[store->now];
+  int npair = t->npair, ncontact = t->ncontact;
+  double depth = t->depth;
+  ab_walk(walk, &npair, sizeof npair);
+  ab_walk(walk, &ncontact, sizeof ncontact);
+  ab_walk(walk, &depth, sizeof depth);
+  if (walk->kind == AB_WALK_READ) {
+    t = walk->good ? begin(store, data, npair) : NULL;
+    if (!t) {
+      walk->good = false;
+      return;
+    }
+    store->now = 1 - store->now;
+    t->npair = npair, t->ncontact = ncontact, t->depth = depth;
+  }
+  ab_walk(walk, t->pair, sizeof *t->pair * (size_t)npair);
+  ab_walk(walk, t->bytes, t->nbyte * (size_t)npair);
+  for (int i = 0; i < ncontact && walk->good; i++) walk_contact(t, i, walk);
 }

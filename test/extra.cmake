@@ -2,6 +2,7 @@
 if(TARGET abut_cli AND NOT ABUT_SANITIZE)
   add_test(NAME install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install/run.sh ${CMAKE_BINARY_DIR})
 endif()
+include(${CMAKE_SOURCE_DIR}/python/tests/tests.cmake OPTIONAL)
 foreach(file cli/tests.cmake web/tests.cmake collide/extra.cmake fuzz/tests.cmake stories/tests.cmake)
   include(${CMAKE_CURRENT_SOURCE_DIR}/${file} OPTIONAL)
 endforeach()

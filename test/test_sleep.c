@@ -179,10 +179,12 @@ static void off_means_off(void** state) {
 // --- waking
 
 static void copy_memory(const abMemory* from, abMemory* to) {
-  void* block = malloc(ab_memory_block_bytes(from));
-  ab_memory_get(from, block);
-  assert_true(ab_memory_set(to, block));
-  free(block);
+  const abTable* last = &from->table[from->last];
+  to->stride = from->stride;
+  assert_true(ab_memory_begin(to, last->n, last->key));
+  if (last->n > 0)
+    memcpy(to->table[1 - to->last].entry, last->entry, from->stride * (size_t)last->n);
+  ab_memory_commit(to);
 }
 
 // The reference has the memory of when the column fell asleep, and is awake with velocity zero.

@@ -14,6 +14,7 @@
 #include <abut/record.h>
 #include <abut/scene.h>
 #include <abut/solve.h>
+#include <abut/state.h>
 #include <abut/types.h>
 
 #ifdef __cplusplus

@@ -232,6 +232,9 @@ AB_API void ab_notes_free(abNotes* notes);
 AB_API abModel* ab_scene_compile(const abScene* scene, abError* error);
 // A scene from an MJCF or URDF file (told apart by the root element); notes may be NULL.
 AB_API abScene* ab_scene_load(const char* path, abNotes* notes, abError* error);
+// A scene from text that may refer to no other files. `name` stands for the file in messages.
+AB_API abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abNotes* notes,
+                                     abError* error);
 AB_API abModel* ab_load(const char* path, abNotes* notes, abError* error);
 typedef struct abLoadOption {
   bool floating;  // see ab_scene_float

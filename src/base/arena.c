@@ -31,6 +31,13 @@ abStatus ab_arena_init(abArena* arena, size_t capacity) {
 #endif
 }
 
+// A pair takes some kilobytes, in the solvers of whole islands some for each pair of pairs; a
+// megabyte for each pair of geoms is far beyond either.
+size_t ab_arena_room(size_t model_bytes, int ngeom, size_t most) {
+  double n = ngeom, room = 0x1p28 + 0x1p20 * n * n + 0x1p12 * (double)model_bytes;
+  return room < (double)most ? (size_t)room : most;
+}
+
 void ab_arena_free(abArena* arena) {
   if (!arena->base) return;
 #if defined(__linux__)

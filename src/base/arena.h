@@ -19,6 +19,9 @@ typedef size_t abArenaMark;
 // Reserves up to `capacity` bytes of address space (less where the system gives less).
 abStatus ab_arena_init(abArena* arena, size_t capacity);
 void ab_arena_free(abArena* arena);
+// How much to reserve for a model of so many bytes and geoms, `most` for the largest: enough for
+// every pair of its geoms at once, and little enough for thousands of simulations in one process.
+size_t ab_arena_room(size_t model_bytes, int ngeom, size_t most);
 // 64-byte aligned, not cleared. Returns NULL when the range is exhausted, which callers report.
 void* ab_arena_take(abArena* arena, size_t bytes);
 static inline abArenaMark ab_arena_mark(const abArena* arena) { return arena->used; }

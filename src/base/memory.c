@@ -4,9 +4,6 @@
 
 #include "base/alloc.h"
 
-// Address space only; pages are filled as they are used.
-static const size_t TABLE_RESERVE = (size_t)16 << 30;
-
 typedef struct Entry {
   abTrace trace;
   bool fresh;
@@ -20,11 +17,11 @@ static Entry* entry(const abMemory* memory, int table, int i) {
   return (Entry*)(void*)(memory->table[table].entry + (size_t)i * memory->stride);
 }
 
-abStatus ab_memory_create(abMemory** out) {
+abStatus ab_memory_create(size_t reserve, abMemory** out) {
   abMemory* memory = ab_alloc_zero(sizeof *memory);
   if (!memory) return AB_ERROR_MEMORY;
   for (int i = 0; i < 2; i++)
-    if (ab_arena_init(&memory->table[i].arena, TABLE_RESERVE) != AB_OK) {
+    if (ab_arena_init(&memory->table[i].arena, reserve) != AB_OK) {
       ab_memory_free(memory);
       return AB_ERROR_MEMORY;
     }
@@ -105,39 +102,3 @@ bool ab_memory_fresh(const abMemory* memory, int i) {
 }
 
 void ab_memory_commit(abMemory* memory) { memory->last = 1 - memory->last; }
-
-// A block: number of pairs, bytes per entry, keys, entries.
-typedef struct Header {
-  uint64_t n, stride;
-} Header;
-
-size_t ab_memory_block_bytes(const abMemory* memory) {
-  size_t n = (size_t)memory->table[memory->last].n;
-  return sizeof(Header) + n * (sizeof(uint64_t) + memory->stride);
-}
-
-void ab_memory_get(const abMemory* memory, void* block) {
-  const abTable* last = &memory->table[memory->last];
-  size_t n = (size_t)last->n;
-  Header header = {n, memory->stride};
-  char* to = block;
-  memcpy(to, &header, sizeof header);
-  if (n == 0) return;
-  memcpy(to + sizeof header, last->key, n * sizeof(uint64_t));
-  memcpy(to + sizeof header + n * sizeof(uint64_t), last->entry, n * memory->stride);
-}
-
-bool ab_memory_set(abMemory* memory, const void* block) {
-  const char* from = block;
-  Header header;
-  memcpy(&header, from, sizeof header);
-  memory->stride = header.stride;
-  memory->last = 0;
-  memory->table[0].n = memory->table[1].n = 0;
-  if (header.n == 0) return true;
-  if (!take_table(memory, 0, (int)header.n)) return false;
-  memcpy(memory->table[0].key, from + sizeof header, header.n * sizeof(uint64_t));
-  memcpy(memory->table[0].entry, from + sizeof header + header.n * sizeof(uint64_t),
-         header.n * header.stride);
-  return true;
-}

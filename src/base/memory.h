@@ -32,7 +32,8 @@ typedef struct abMemory {
   size_t stride;  // bytes per entry, trace and model together
 } abMemory;
 
-abStatus ab_memory_create(abMemory** memory);
+// reserve: bytes of address space for each table.
+abStatus ab_memory_create(size_t reserve, abMemory** memory);
 void ab_memory_free(abMemory* memory);
 // Forgets everything; from now on each pair has `bytes` bytes for the contact model.
 void ab_memory_clear(abMemory* memory, size_t bytes);
@@ -51,11 +52,5 @@ void* ab_memory_bytes(const abMemory* memory, int i);
 bool ab_memory_fresh(const abMemory* memory, int i);
 // The step has succeeded: the next table becomes the last one.
 void ab_memory_commit(abMemory* memory);
-
-// The last table as one block of plain bytes: its size, reading and writing it. `size` is checked
-// by the caller; false when out of memory.
-size_t ab_memory_block_bytes(const abMemory* memory);
-void ab_memory_get(const abMemory* memory, void* block);
-bool ab_memory_set(abMemory* memory, const void* block);
 
 #endif

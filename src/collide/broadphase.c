@@ -81,7 +81,7 @@ abStatus ab_broadphase_create(const abModel* model, struct abBroadphase** out) {
   for (int i = 0; i < model->ngeom; i++)
     if (model->geom[i].shape.type == AB_PLANE) b->plane[b->nplane++] = i;
   for (int i = 0; i < 2; i++) {
-    if (ab_arena_init(&b->list[i], LIST_RESERVE) != AB_OK) {
+    if (ab_arena_init(&b->list[i], ab_arena_room(model->bytes, model->ngeom, LIST_RESERVE))) {
       ab_broadphase_free(b);
       return AB_ERROR_MEMORY;
     }

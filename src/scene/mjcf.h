@@ -15,11 +15,8 @@
 #include "scene/mjcf_labels.h"
 #include "scene/xml.h"
 
-// --- loading, also for the fuzz targets ----------------------------------------------------------
+// --- loading -------------------------------------------------------------------------------------
 
-// A scene from text that may refer to no other files. `name` stands for the file in messages.
-abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abNotes* notes,
-                              abError* error);
 // A file that another one holds, `depth` levels down.
 abScene* ab_scene_load_part(const char* path, int depth, abNotes* notes, abError* error);
 struct abReading;

@@ -255,6 +255,64 @@ class Forces(Case):
         self.refused("run", BOX, "--forces", self.path("none.csv"), says="none.csv: cannot read")
 
 
+SLIDER = """<mujoco><option timestep="0.001" gravity="0 0 0"/><worldbody>
+  <body name="cart"><joint name="x" type="slide" axis="1 0 0"/><geom type="box" size=".1 .1 .1" mass="2"/></body>
+</worldbody><actuator><motor name="push" joint="x"/></actuator></mujoco>
+"""
+
+
+class Controls(Case):
+    """A cart of 2 kg without friction: its velocity is the sum of what the motor did."""
+
+    def test_a_control_holds_until_the_next(self):
+        scene = self.write("cart.xml", SLIDER)
+        controls = self.write("c.csv", "time,actuator,value\n0.05,push,-4\n0.02,push,2\n")
+        out = self.path("csv")
+        self.good("run", scene, "--time", "0.1", "--csv", out, "--controls", controls)
+        n = np.arange(101)
+        # steps that start at 0.02 .. 0.049 feel 2 N, those from 0.05 on -4 N
+        want = 0.001 * np.clip(n - 20, 0, 30) - 0.002 * np.clip(n - 50, 0, None)
+        self.assertTrue(np.allclose(floats(rows(out + "/joints.csv"), "v"), want, atol=1e-13))
+
+    def test_wrong_files_are_named_with_the_line(self):
+        scene = self.write("cart.xml", SLIDER)
+        head = "time,actuator,value\n"
+        for text, line, says in [("", 1, "time,actuator,value"), ("time,body\n", 1, "header"),
+                                 (head + "0,pusch,1\n", 2, "did you mean 'push'"),
+                                 (head + "0,push,nan\n", 2, "value is 'nan'"),
+                                 (head + "0,push\n", 2, "2 fields instead of 3")]:
+            path = self.write("bad.csv", text)
+            self.refused("run", scene, "--controls", path, says=[f"{path}:{line}: ", says])
+        self.refused("run", BOX, "--controls", self.write("c.csv", head + "0,push,1\n"),
+                     says="there is no actuator 'push'; there are none")
+
+
+class SavedStates(Case):
+    SCENE = "scenes/dominoes.xml"
+
+    def test_a_run_in_two_parts_is_the_run(self):
+        for more in [["--contact", "volume-pgs"], ["--contact", "volume-pgs", "--sleep"],
+                     ["--contact", "point-pgs"]]:
+            whole = self.run_json(self.SCENE, "--time", "1", *more)
+            state = self.path("state")
+            self.run_json(self.SCENE, "--time", "0.4", "--save", state, *more)
+            rest = self.run_json(self.SCENE, "--time", "0.6", "--resume", state, *more)
+            self.assertEqual(rest["hash"], whole["hash"])
+            self.assertEqual(rest["time"], whole["time"])
+
+    def test_wrong_states_are_refused(self):
+        state = self.path("state")
+        run = ["run", self.SCENE, "--time", "0.01"]
+        self.good(*run, "--contact", "point-pgs", "--save", state)
+        self.refused(*run, "--contact", "volume-pgs", "--resume", state, says="point-pgs")
+        self.refused("run", "scenes/coin.xml", "--contact", "point-pgs", "--resume", state,
+                     says="another scene")
+        self.refused(*run, "--resume", self.write("text", "hello"), says="not a saved state")
+        self.refused(*run, "--resume", self.path("none"), says="none: cannot read")
+        self.refused(*run, "--save", self.path("no/folder"), says="cannot write the state")
+        self.refused("run", BOX, "--key", "drop", "--resume", state, says="leave one out")
+
+
 class BadInput(Case):
     def test_command_lines(self):
         for words, says in [

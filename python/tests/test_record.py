@@ -1,0 +1,113 @@
+"""Recordings in memory and in files tell what the simulation did."""
+
+from __future__ import annotations
+
+import csv
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+import abut
+
+from conftest import SCENES, run_program
+
+
+HAS_PAGE = os.path.exists(os.path.join(os.environ.get("ABUT_DATA_DIR", ""), "replay.html"))
+needs_page = pytest.mark.skipif(not HAS_PAGE, reason="this build has no replay page (it needs npm)")
+
+
+def test_every_step_is_in_the_tables(data: abut.Data, tmp_path: pathlib.Path) -> None:
+    data.v[0] = 0.5
+    with abut.record(data, f"{tmp_path}/run/"):
+        data.step(10)
+        data.step(5)
+    with open(tmp_path / "run" / "bodies.csv", newline="") as f:
+        rows = list(csv.DictReader(f))
+    assert len(rows) == 16
+    assert float(rows[-1]["x"]) == data.body("box").pos[0]
+
+
+def test_a_recording_in_memory(data: abut.Data) -> None:
+    data.v[0] = 0.5
+    with abut.record(data, every=4) as r:
+        data.step(10)
+        data.step(10)
+    rec = r.recording
+    assert rec is not None and len(rec) == 6
+    assert np.allclose(rec.time, np.arange(6) * 4 * data.h)
+    assert np.array_equal(rec.q[-1], data.q) and np.array_equal(rec.pos[-1], data.pos)
+    assert len(rec.contacts[0]) == 0 and len(rec.contacts[-1]) == 1
+
+
+@needs_page
+def test_a_recording_shows_itself(data: abut.Data) -> None:
+    with abut.record(data) as r:
+        data.step(30)
+    page = abut.show(r)
+    assert "<html" in page.text.lower() and "iframe" in page._repr_html_()
+
+
+def test_stepping_under_a_recorder_changes_nothing(box: abut.Model, tmp_path: pathlib.Path) -> None:
+    a, b = abut.Data(box), abut.Data(box)
+    a.v[0] = b.v[0] = 0.7
+    with abut.record(a, f"{tmp_path}/x.glb"):
+        a.step(200)
+    b.step(200)
+    assert a.hash == b.hash
+
+
+@needs_page
+def test_a_simulation_shows_itself(data: abut.Data, tmp_path: pathlib.Path) -> None:
+    before = data.hash
+    page = abut.show(data, time=0.05)
+    assert data.hash == before
+    page.save(tmp_path / "p.html")
+    assert abut.show(tmp_path / "p.html").text == page.text
+
+
+def test_tables(data: abut.Data) -> None:
+    pytest.importorskip("pandas")
+    pytest.importorskip("xarray")
+    with abut.record(data, every=5) as r:
+        data.step(20)
+    rec = r.recording
+    assert rec is not None
+    bodies, contacts, cube = rec.to_pandas(), rec.to_pandas("contacts"), rec.to_xarray()
+    assert len(bodies) == 5 and bodies["z"].iloc[-1] == data.body("box").pos[2]
+    assert len(contacts) == 4 and contacts["body1"].iloc[0] == "box" and contacts["kind"].iloc[0] == "surface"
+    assert float(cube.pos.sel(body="box", pos_axis="z")[-1]) == data.body("box").pos[2]
+    with pytest.raises(ValueError, match="no table"):
+        rec.to_pandas("colours")
+
+
+def test_recordings_of_the_program_are_read(program: str, tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("h5py")
+    scene, path = str(SCENES / "slide.xml"), str(tmp_path / "run.h5")
+    run_program(program, "run", scene, "--time", "0.1", "--record", path, "--quiet")
+    rec = abut.read_recording(path)
+    d = abut.Data(abut.load(scene))
+    d.step(len(rec) - 1)
+    assert np.array_equal(rec.q[-1], d.q) and np.array_equal(rec.quat[-1], d.quat)
+    last = d.contacts
+    assert len(rec.contacts[-1]) == len(last)
+    for name in ("point", "force", "torque", "area", "free_moment", "body1", "geom2", "mode"):
+        assert np.array_equal(rec.contacts[-1][name], last[name]), name
+    assert np.array_equal(rec.contacts[-1]["polygon"][0], last["polygon"][0])
+
+
+def test_wrong_recordings_are_told(data: abut.Data, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(abut.SceneError, match="HDF5"):
+        with abut.record(data, tmp_path / "x.h5"):
+            pass
+    with pytest.raises(abut.SceneError, match="format"):
+        with abut.record(data, tmp_path / "x.avi"):
+            pass
+    with pytest.raises(ValueError, match="every"):
+        abut.record(data, every=0)
+    with pytest.raises(TypeError, match="abut.Data"):
+        abut.record(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not a page"):
+        abut.show(tmp_path / "x.h5")
+    data.step(3)  # and nothing is left behind

@@ -1,0 +1,27 @@
+// A walk over a state that counts, writes or reads: one function says what belongs to it, for all
+// three (state.c).
+#ifndef ABUT_STATE_WALK_H
+#define ABUT_STATE_WALK_H
+
+#include <abut/state.h>
+
+struct abSleepStore;
+
+typedef enum abWalkKind { AB_WALK_COUNT, AB_WALK_WRITE, AB_WALK_READ } abWalkKind;
+
+typedef struct abWalk {
+  abWalkKind kind;
+  char* block;
+  size_t used, room;
+  bool good;  // false: the block has ended too early, or there is no memory
+} abWalk;
+
+// The object goes to the block, or comes from it.
+void ab_walk(abWalk* walk, void* object, size_t bytes);
+
+// Who sleeps, and since when whoever is awake has been at rest (sleep.c).
+void ab_sleep_walk(struct abSleep* sleep, const abData* data, abWalk* walk);
+// What is kept of the pairs of those who sleep (sleep_store.c).
+void ab_sleep_store_walk(struct abSleepStore* store, const abData* data, abWalk* walk);
+
+#endif

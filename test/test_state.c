@@ -1,0 +1,191 @@
+// Saved states: whoever goes on from one has the same future, to the bit.
+#include <abut/abut.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/spatial.h"
+#include "support/check.h"
+#include "support/random.h"
+#include "support/world.h"
+
+static const char* const MODEL[] = {"patch",          "ecp",       "volume-pgs",   "volume-qp",
+                                    "volume-penalty", "point-pgs", "point-penalty"};
+enum { NMODEL = 7 };
+
+typedef struct Block {
+  size_t bytes;
+  void* at;
+} Block;
+
+static Block save(const World* w) {
+  Block b = {.bytes = ab_state_size(w->model, w->data)};
+  b.at = malloc(b.bytes);
+  assert_int_equal(ab_state_get(w->model, w->data, b.at, b.bytes), AB_OK);
+  return b;
+}
+
+static void restore(World* w, Block b) {
+  abError error = {0};
+  if (ab_state_set(w->model, w->data, b.at, b.bytes, &error) != AB_OK)
+    fail_msg("%s", error.message);
+}
+
+// Boxes that fall on each other, slide and come to rest; a second simulation of the same model.
+static World boxes(const char* contact) {
+  World w = world_begin(2e-3, true);
+  int n = strcmp(contact, "ecp") == 0 ? 1 : 4;
+  for (int i = 0; i < n; i++)
+    world_add_box(&w, v3(0.1, 0.05, 0.025), 0.5,
+                  (abPose){v3(0.03 * i, 0.02 * (i % 2), 0.04 + 0.07 * i),
+                           quat_from_rotvec(v3(0.1, 0.05, 0.3 * i))});
+  world_start(&w, contact);
+  w.data->v[0] = 0.8;
+  w.data->v[5] = 2;
+  return w;
+}
+
+static World second(const World* first) {
+  World w = *first;
+  abError error = {0};
+  w.scene = NULL;
+  w.data = ab_data_create(w.model, &error);
+  assert_non_null(w.data);
+  assert_int_equal(ab_set_contact(w.model, w.data, first->data->contact->name, &error), AB_OK);
+  return w;
+}
+
+static void step(World* w) { assert_true(ab_step(w->model, w->data) != AB_STEP_BROKEN); }
+
+static void check_same_future(World* a, World* b, int n) {
+  for (int i = 0; i < n; i++) {
+    assert_memory_equal(a->data->q, b->data->q, sizeof(double) * (size_t)a->model->nq);
+    assert_memory_equal(a->data->v, b->data->v, sizeof(double) * (size_t)a->model->nv);
+    assert_true(a->data->time == b->data->time);
+    assert_int_equal(a->data->stat.nasleep * (i > 0), b->data->stat.nasleep * (i > 0));
+    assert_int_equal(a->data->ncontact * (i > 0), b->data->ncontact * (i > 0));
+    step(a), step(b);
+  }
+}
+
+// Before, in and after the impacts.
+static void a_saved_state_has_the_same_future(void** state) {
+  (void)state;
+  for (int k = 0; k < NMODEL; k++) {
+    World a = boxes(MODEL[k]), b = second(&a);
+    for (int round = 0; round < 4; round++) {
+      Block block = save(&a);
+      restore(&b, block);
+      free(block.at);
+      check_same_future(&a, &b, 100);
+    }
+    ab_data_free(b.data);
+    world_free(&a);
+  }
+}
+
+// The way back: what is put back is what was, however far the simulation has gone on.
+static void a_state_put_back_is_lived_again(void** state) {
+  (void)state;
+  for (int k = 0; k < NMODEL; k++) {
+    World a = boxes(MODEL[k]);
+    for (int i = 0; i < 60; i++) step(&a);
+    Block block = save(&a);
+    for (int i = 0; i < 150; i++) step(&a);
+    uint64_t hash = ab_state_hash(a.model, a.data);
+    restore(&a, block);
+    for (int i = 0; i < 150; i++) step(&a);
+    if (ab_state_hash(a.model, a.data) != hash) fail_msg("%s goes on otherwise", MODEL[k]);
+    free(block.at);
+    world_free(&a);
+  }
+}
+
+// A box asleep that another one falls on later, and one still awake.
+static void sleepers_are_part_of_the_state(void** state) {
+  (void)state;
+  World a = world_begin(2e-3, true);
+  for (int i = 0; i < 3; i++)
+    world_add_box(&a, v3(0.1, 0.05, 0.025), 0.5,
+                  (abPose){v3(0.01 * i, 0, i == 2 ? 12 : 0.025 + 0.05 * i), quat_identity()});
+  world_start(&a, "volume-pgs");
+  a.data->sleep.on = true;
+  while (a.data->stat.nasleep < 2) {
+    assert_true(a.data->time < 1.4);  // the third one arrives at about 1.56 s
+    step(&a);
+  }
+  World b = second(&a);
+  b.data->sleep.on = true;
+  Block block = save(&a);
+  restore(&b, block);
+  assert_int_equal(b.data->asleep[1] + b.data->asleep[2], 2);
+  check_same_future(&a, &b, 600);
+  assert_true(a.data->time > 1.7);  // it has arrived
+  free(block.at);
+  ab_data_free(b.data);
+  world_free(&a);
+}
+
+static void a_copy_has_state_and_settings(void** state) {
+  (void)state;
+  abError error = {0};
+  for (int k = 0; k < NMODEL; k++) {
+    World a = boxes(MODEL[k]), b = second(&a);
+    a.data->h = 1.5e-3;
+    a.data->sleep.on = true;
+    assert_int_equal(ab_set_param(a.data, "tolerance", 1e-7, &error), AB_OK);
+    a.data->applied[1].force.y = 0.5;
+    for (int i = 0; i < 80; i++) step(&a);
+    assert_int_equal(ab_data_copy(a.model, a.data, b.data, &error), AB_OK);
+    check_same_future(&a, &b, 100);
+    ab_data_free(b.data);
+    world_free(&a);
+  }
+}
+
+static void check_refused(World* w, Block block, const char* says) {
+  abError error = {0};
+  uint64_t hash = ab_state_hash(w->model, w->data);
+  assert_int_equal(ab_state_set(w->model, w->data, block.at, block.bytes, &error),
+                   AB_ERROR_ARGUMENT);
+  if (!strstr(error.message, says)) fail_msg("'%s' does not say '%s'", error.message, says);
+  assert_true(ab_state_hash(w->model, w->data) == hash);
+}
+
+static void damaged_and_foreign_states_are_refused(void** state) {
+  (void)state;
+  abError error = {0};
+  World a = boxes("volume-pgs"), other = world_begin(2e-3, true);
+  world_add_box(&other, v3(0.1, 0.1, 0.1), 1, (abPose){v3(0, 0, 1), quat_identity()});
+  world_start(&other, "volume-pgs");
+  for (int i = 0; i < 60; i++) step(&a);
+  Block block = save(&a);
+  assert_int_equal(ab_state_get(a.model, a.data, block.at, block.bytes - 1), AB_ERROR_ARGUMENT);
+  check_refused(&other, block, "another scene");
+  check_refused(&a, (Block){block.bytes - 8, block.at}, "damaged");
+  check_refused(&a, (Block){20, block.at}, "not a saved state");
+  check_refused(&a, (Block){0, block.at}, "not a saved state");
+  assert_int_equal(ab_set_contact(a.model, a.data, "point-pgs", &error), AB_OK);
+  check_refused(&a, block, "volume-pgs");
+  assert_int_equal(ab_set_contact(a.model, a.data, "volume-pgs", &error), AB_OK);
+  Random r = {.state = 7};
+  for (int i = 0; i < 200; i++) {
+    char* byte = (char*)block.at + random_below(&r, (int)block.bytes);
+    *byte = (char)(*byte ^ 1);
+    assert_int_not_equal(ab_state_set(a.model, a.data, block.at, block.bytes, &error), AB_OK);
+    *byte = (char)(*byte ^ 1);
+  }
+  restore(&a, block);
+  free(block.at);
+  world_free(&a), world_free(&other);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_saved_state_has_the_same_future),
+      cmocka_unit_test(a_state_put_back_is_lived_again),
+      cmocka_unit_test(sleepers_are_part_of_the_state),
+      cmocka_unit_test(a_copy_has_state_and_settings),
+      cmocka_unit_test(damaged_and_foreign_states_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
