@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ABUT = build/release/abut
 
-.PHONY: help build demo test test-asan test-fuzz test-geometry-long bench bench-quick paper format lint install clean
+.PHONY: help build demo test test-asan test-tsan test-fuzz test-geometry-long bench bench-quick paper format lint install clean
 
 help:
 	@echo "make demo      simulate a scene worth looking at and write out/demo.html"
@@ -12,7 +12,7 @@ help:
 	@echo "make bench     abut beside its peers: out/bench/index.html"
 	@echo "make build     the library and the program: $(ABUT)"
 	@echo "make install   library, headers, program, abut.pc, CMake package (PREFIX=$(PREFIX))"
-	@echo "make test-asan | test-fuzz | test-geometry-long | bench-quick | format | lint | clean"
+	@echo "make test-asan | test-tsan | test-fuzz | test-geometry-long | bench-quick | format | lint | clean"
 
 build:
 	@tools/setup.sh build test
@@ -35,6 +35,14 @@ test-asan:
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS)
+
+# Only what uses threads: everything else has one.
+THREADED = test_step test_patch_threads test_allocations
+test-tsan:
+	@tools/setup.sh build test
+	@cmake --preset tsan >/dev/null
+	@cmake --build --preset tsan -j $(JOBS) --target $(THREADED)
+	@ctest --preset tsan -R '^($(subst $() $(),|,$(THREADED)))$$'
 
 SECONDS_EACH ?= 30
 test-fuzz:
@@ -72,11 +80,12 @@ lint:
 	@cmake --build --preset clang -j $(JOBS)
 	@run-clang-tidy -quiet -p build/clang 'src/.*\.c$$' >build/clang/tidy.log 2>&1 || { grep -E 'warning|error' build/clang/tidy.log; exit 1; }
 
+# A build of its own: library, program and page, without what only tests, experiments and benchmarks need.
 install:
-	@tools/setup.sh build test
-	@cmake --preset release >/dev/null
-	@cmake --build --preset release -j $(JOBS)
-	@cmake --install build/release --prefix $(PREFIX)
+	@tools/setup.sh build
+	@cmake --preset install >/dev/null
+	@cmake --build --preset install -j $(JOBS)
+	@cmake --install build/install --prefix $(PREFIX)
 
 clean:
 	@rm -rf build out

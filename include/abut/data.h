@@ -101,6 +101,7 @@ typedef struct abData {
   struct abArena* scratch;     // empty between steps
   struct abArena* cache;       // the contact model's own between steps (see abContactProblem)
   struct abPool* pool;
+  int made_for[5];  // nq, nv, nbody, ngeom, nactuator of its model: steps with another are refused
 } abData;
 
 // Wakes the island of a body (body < 0: everybody). Not needed after a change of q, v, applied,

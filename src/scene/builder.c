@@ -134,10 +134,10 @@ void ab_scene_free(abScene* s) {
 }
 
 const char* ab_scene_string(abScene* s, const char* text) {
-  return ab_bag_copy_string(&s->bag, text);
+  return s && text ? ab_bag_copy_string(&s->bag, text) : NULL;
 }
 
-abSceneOption* ab_scene_option(abScene* s) { return &s->option; }
+abSceneOption* ab_scene_option(abScene* s) { return s ? &s->option : NULL; }
 
 // --- checks ---
 
@@ -213,7 +213,14 @@ static bool keep_source(abScene* scene, abSource* source) {
 
 // --- bodies and joints ---
 
+// -1, as all that add something return where they add nothing.
+static int nothing_given(abError* error) {
+  ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no scene, or nothing to add to it");
+  return -1;
+}
+
 int ab_scene_add_body(abScene* scene, const abBodyDef* def, abError* error) {
+  if (!scene || !def) return nothing_given(error);
   abBodyDef d = *def;
   Subject s = {"body", d.name, d.source, error};
   if (!refers(&s, d.parent, scene->body.n, "body")) return -1;
@@ -242,6 +249,7 @@ static bool good_range(const Subject* s, const abJointDef* d) {
 }
 
 int ab_scene_add_joint(abScene* scene, const abJointDef* def, abError* error) {
+  if (!scene || !def) return nothing_given(error);
   abJointDef d = *def;
   Subject s = {"joint", d.name, d.source, error};
   if (!refers(&s, d.body, scene->body.n, "body")) return -1;
@@ -307,6 +315,7 @@ static bool good_surface(const Subject* s, const abGeomDef* d) {
 }
 
 int ab_scene_add_geom(abScene* scene, const abGeomDef* def, abError* error) {
+  if (!scene || !def) return nothing_given(error);
   abGeomDef d = *def;
   Subject s = {"geom", d.name, d.source, error};
   if (!refers(&s, d.body, scene->body.n, "body") || !good_size(&s, scene, &d) ||
@@ -390,6 +399,7 @@ static bool take_vertices(abScene* scene, const Subject* s, abMeshDef* d) {
 }
 
 int ab_scene_add_mesh(abScene* scene, const abMeshDef* def, abError* error) {
+  if (!scene || !def) return nothing_given(error);
   abMeshDef d = *def;
   Subject s = {"mesh", d.name, d.source, error};
   if (!good_mesh(&s, &d)) return -1;
@@ -417,6 +427,7 @@ static bool good_limits(const Subject* s, bool limited, const double range[2], c
 }
 
 int ab_scene_add_actuator(abScene* scene, const abActuatorDef* def, abError* error) {
+  if (!scene || !def) return nothing_given(error);
   abActuatorDef d = *def;
   Subject s = {"actuator", d.name, d.source, error};
   if (!refers(&s, d.joint, scene->joint.n, "joint") || !all_finite(&s, 6, d.gear, "gear") ||
@@ -448,6 +459,7 @@ static bool copy_numbers(abScene* scene, const Subject* s, int n, const double**
 }
 
 int ab_scene_add_key(abScene* scene, const abKeyDef* def, abError* error) {
+  if (!scene || !def) return nothing_given(error);
   abKeyDef d = *def;
   Subject s = {"key", d.name, d.source, error};
   if (!all_finite(&s, 1, &d.time, "time") || !copy_numbers(scene, &s, d.nq, &d.q, "qpos") ||
@@ -461,6 +473,7 @@ int ab_scene_add_key(abScene* scene, const abKeyDef* def, abError* error) {
 }
 
 int ab_scene_add_pair(abScene* scene, const abPairDef* def, abError* error) {
+  if (!scene || !def) return nothing_given(error);
   abPairDef d = *def;
   Subject s = {"pair", NULL, d.source, error};
   double gaps[2] = {d.margin, d.gap};
@@ -483,6 +496,7 @@ int ab_scene_add_pair(abScene* scene, const abPairDef* def, abError* error) {
 }
 
 int ab_scene_add_exclude(abScene* scene, int body1, int body2, abError* error) {
+  if (!scene) return nothing_given(error);
   Subject s = {"exclude", NULL, {0}, error};
   if (!refers(&s, body1, scene->body.n, "body") || !refers(&s, body2, scene->body.n, "body"))
     return -1;
@@ -492,6 +506,7 @@ int ab_scene_add_exclude(abScene* scene, int body1, int body2, abError* error) {
 }
 
 abStatus ab_scene_set(abScene* scene, const char* name, double value, abError* error) {
+  if (!scene || !name) return nothing_given(error), AB_ERROR_ARGUMENT;
   if (!name || !*name) return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "a parameter has no name");
   if (!isfinite(value))
     return ab_fail(error, AB_ERROR_SCENE, NULL, 0, "parameter '%s' is not a finite number", name);

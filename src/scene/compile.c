@@ -98,6 +98,10 @@ static abStatus compile(abCompiler* c) {
 }
 
 abModel* ab_scene_compile(const abScene* scene, abError* error) {
+  if (!scene) {
+    ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no scene; did loading it fail?");
+    return NULL;
+  }
   abCompiler c = {.scene = scene, .error = error};
   abModel* model = compile(&c) ? NULL : ab_compile_pack(&c);
   for (int i = 0; i < c.npoly; i++) ab_polyhedron_free(c.poly[i]);

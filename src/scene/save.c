@@ -425,6 +425,8 @@ static void save_keys(Writer* w) {
 }
 
 abStatus ab_scene_save(const abScene* scene, const char* path, abError* error) {
+  if (!scene || !path)
+    return ab_fail(error, AB_ERROR_ARGUMENT, path, 0, "there is no scene, or no name to write to");
   Links links;
   Writer w = {.s = scene};
   if (!make_links(scene, &links)) {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/input.h"
 #include "math/rotation.h"
 #include "scene/urdf.h"
 
@@ -25,12 +26,6 @@ bool ab_urdf_inertial(abReading* m, const abXml* link, abBodyDef* def) {
 
 // --- meshes --------------------------------------------------------------------------------------
 
-static bool exists(const char* path) {
-  FILE* f = fopen(path, "rb");
-  if (f) fclose(f);
-  return f != NULL;
-}
-
 // package://name/folder/file: the package's folder is one of those above the file, so the rest of
 // the path is tried from each of them after the place the settings name.
 static bool find_file(abReading* m, const abXml* e, const char* name, abMeshDef* def) {
@@ -42,14 +37,14 @@ static bool find_file(abReading* m, const abXml* e, const char* name, abMeshDef*
     const char* slash = strchr(path, '/');
     if (slash) path = slash + 1;
   }
-  if (!ab_add_mesh_file(m, e, def, path) || exists(def->file)) return m->files;
+  if (!ab_add_mesh_file(m, e, def, path) || ab_input_exists(def->file)) return m->files;
   const char* up[] = {"", "../", "../../", "../../../"};
   for (int i = 0; i < 4; i++) {
     char text[600];
     if (snprintf(text, sizeof text, "%s%s", up[i], path) >= (int)sizeof text) break;
     const char* tried = ab_xml_path(m->doc, m->doc->root->file, text);
     if (!tried) return ab_no_memory(m);
-    if (!exists(tried)) continue;
+    if (!ab_input_exists(tried)) continue;
     def->file = tried;
     return true;
   }

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/input.h"
 #include "scene/mesh_file.h"
 
 typedef struct abXmlBlock {
@@ -69,33 +70,11 @@ const char* ab_xml_path(abXmlDoc* doc, const char* base, const char* path) {
 }
 
 abStatus ab_xml_read_file(const char* path, char** bytes, size_t* n, abError* error) {
-  *bytes = NULL;
-  *n = 0;
-  FILE* f = fopen(path, "rb");
-  if (!f)
-    return ab_fail(error, AB_ERROR_FILE, path, 0,
-                   "the file cannot be opened; check the path and its permissions");
-  size_t room = 0;
-  bool ok = true;
-  for (;;) {
-    if (*n == room) {
-      room = room ? 2 * room : 65536;
-      char* more = room <= AB_XML_BYTES ? ab_realloc(*bytes, room) : NULL;
-      if (!(ok = more != NULL)) break;
-      *bytes = more;
-    }
-    size_t got = fread(*bytes + *n, 1, room - *n, f);
-    *n += got;
-    if (!got) break;
-  }
-  bool bad = ferror(f) != 0;
-  fclose(f);
-  if (ok && !bad) return AB_OK;
+  abStatus status = ab_input_read(path, bytes, n, error);
+  if (status != AB_OK || *n <= AB_XML_BYTES) return status;
   ab_free(*bytes);
   *bytes = NULL;
-  if (bad)
-    return ab_fail(error, AB_ERROR_FILE, path, 0, "the file cannot be read; is it a folder?");
-  return ab_fail(error, AB_ERROR_MEMORY, path, 0, "the file is too large to be a scene");
+  return ab_fail(error, AB_ERROR_FILE, path, 0, "the file is too large to be a scene");
 }
 
 // --- parsing -----------------------------------------------------------------------------------
@@ -279,7 +258,8 @@ static abStatus include_file(abXmlDoc* doc, const abXml* e, abXml** first, abErr
   char* bytes;
   size_t n;
   abError reason;
-  if (doc->read(path, &bytes, &n, &reason) != AB_OK)
+  bool files = doc->read == ab_xml_read_file;
+  if ((files ? ab_input_read_ordinary : doc->read)(path, &bytes, &n, &reason) != AB_OK)
     return ab_fail(error, reason.code, e->file, a->line, "included file '%.300s': %.500s", path,
                    reason.message);
   abXml* root = NULL;
