@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ABUT = build/release/abut
 
-.PHONY: help build demo test test-asan test-stories test-python test-python-asan test-fuzz test-geometry-long wheel bench bench-quick bench-python paper format lint install clean
+.PHONY: help build demo test test-asan test-tsan test-stories test-python test-python-asan test-fuzz test-geometry-long wheel bench bench-quick bench-python paper format lint install clean
 
 help:
 	@echo "make demo      simulate a scene worth looking at and write out/demo.html"
@@ -13,7 +13,7 @@ help:
 	@echo "make build     the library and the program: $(ABUT)"
 	@echo "make install   library, headers, program, abut.pc, CMake package (PREFIX=$(PREFIX))"
 	@echo "make wheel     the Python package as a wheel that needs nothing installed: out/wheel"
-	@echo "make test-stories | test-python | test-python-asan | bench-python | test-asan | test-fuzz | test-geometry-long | bench-quick | format | lint | clean"
+	@echo "make test-stories | test-python | test-python-asan | bench-python | test-asan | test-tsan | test-fuzz | test-geometry-long | bench-quick | format | lint | clean"
 
 build:
 	@tools/setup.sh build test
@@ -54,6 +54,14 @@ test-python-asan:
 wheel:
 	@tools/setup.sh build web python
 	@python/wheel.sh out/wheel
+
+# Only what uses threads: everything else has one.
+THREADED = test_step test_patch_threads test_allocations
+test-tsan:
+	@tools/setup.sh build test
+	@cmake --preset tsan >/dev/null
+	@cmake --build --preset tsan -j $(JOBS) --target $(THREADED)
+	@ctest --preset tsan -R '^($(subst $() $(),|,$(THREADED)))$$'
 
 SECONDS_EACH ?= 30
 test-fuzz:
@@ -96,11 +104,12 @@ lint:
 	@cmake --build --preset clang -j $(JOBS)
 	@run-clang-tidy -quiet -p build/clang 'src/.*\.c$$' >build/clang/tidy.log 2>&1 || { grep -E 'warning|error' build/clang/tidy.log; exit 1; }
 
+# A build of its own: library, program and page, without what only tests, experiments and benchmarks need.
 install:
-	@tools/setup.sh build test
-	@cmake --preset release >/dev/null
-	@cmake --build --preset release -j $(JOBS)
-	@cmake --install build/release --prefix $(PREFIX)
+	@tools/setup.sh build
+	@cmake --preset install >/dev/null
+	@cmake --build --preset install -j $(JOBS)
+	@cmake --install build/install --prefix $(PREFIX)
 
 clean:
 	@rm -rf build out

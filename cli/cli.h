@@ -78,6 +78,9 @@ int cli_problems(const abNotes* notes, const abError* error);
 // "; did you mean 'x'?" where one of the names is close to `name`, else "; there are: a, b, c".
 const char* cli_suggest(const char* name, int n, const char* const* known);
 
+// What to say of files beyond ab_input_limit.
+const char* cli_too_large(void);
+
 // --- tables and JSON (stdout)
 // ---------------------------------------------------------------------------
 
@@ -92,6 +95,7 @@ CliTable cli_table(int ncolumn, const char* const* heading);
 void cli_cell(CliTable* table, const char* format, ...) __attribute__((format(printf, 2, 3)));
 void cli_table_print(CliTable* table, const char* indent);  // frees it, too
 void cli_json_print(json_t* json);                          // frees it, too
+json_t* cli_json_text(const char* text);                    // of any bytes
 json_t* cli_json_number(double x);                          // null where x is not finite
 
 // --- simulations

@@ -202,6 +202,14 @@ bool cli_number(const CliArgs* args, const char* name, double low, double high, 
   return true;
 }
 
+// --- input
+// --------------------------------------------------------------------------------------------
+
+const char* cli_too_large(void) {
+  return "the file is larger than the limit; does it end at all? abut --input-limit 4G ... reads "
+         "more";
+}
+
 // --- tables
 // -------------------------------------------------------------------------------------------
 
@@ -265,9 +273,32 @@ void cli_table_print(CliTable* t, const char* indent) {
 
 json_t* cli_json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
+json_t* cli_json_text(const char* text) {
+  json_t* plain = json_string(text);
+  if (plain) return plain;
+  // Not UTF-8, as names of files may be: what is no character becomes U+FFFD.
+  size_t n = 0, left = strlen(text);
+  char* copy = malloc(3 * left + 1);
+  while (copy && left > 0) {
+    size_t k = 0;
+    for (size_t most = left < 4 ? left : 4; most > 0 && !k; most--) {
+      json_t* character = json_stringn(text, most);
+      if (character) k = most;
+      json_decref(character);
+    }
+    memcpy(copy + n, k ? text : "\xef\xbf\xbd", k ? k : 3);
+    n += k ? k : 3;
+    text += k ? k : 1;
+    left -= k ? k : 1;
+  }
+  json_t* made = copy ? json_stringn(copy, n) : NULL;
+  free(copy);
+  return made;
+}
+
 void cli_json_print(json_t* json) {
   char* text = json_dumps(json, JSON_INDENT(2));
-  if (text) puts(text);
+  if (text) puts(text);  // else there was no memory, which the end of the program tells
   free(text);
   json_decref(json);
 }

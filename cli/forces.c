@@ -186,14 +186,25 @@ static bool read_all(Forces* f, const char* path, const abModel* model) {
            false;
   char text[4096];
   bool good = true, header = false;
+  size_t total = 0;
   for (int line = 1; good && fgets(text, sizeof text, file); line++) {
-    if (strlen(text) == sizeof text - 1) {
+    if (!text[0]) {
+      cli_fail_at(path, line, "this is not text; is it a table of %s?", f->layout->what);
+      good = false;
+    } else if ((total += strlen(text)) > ab_input_limit()) {
+      cli_fail_at(path, line, "%s", cli_too_large());
+      good = false;
+    } else if (strlen(text) == sizeof text - 1) {
       cli_fail_at(path, line, "this line is too long for a row of %s", f->layout->what);
       good = false;
     } else {
       if (line == 1 && !strncmp(text, "\xef\xbb\xbf", 3)) memmove(text, text + 3, strlen(text) - 2);
       good = read_line(f, path, line, text, model, &header);
     }
+  }
+  if (good && ferror(file)) {
+    cli_fail_at(path, 0, "cannot read the forces; is it a folder?");
+    good = false;
   }
   fclose(file);
   if (good && !header) {

@@ -265,15 +265,27 @@ static int work(Job* job) {
   return code;
 }
 
+// A name as a CSV field (RFC 4180): quoted where it holds a separator.
+static void print_name(FILE* out, const char* name) {
+  bool quoted = strpbrk(name, ",\"\r\n") != NULL;
+  if (quoted) fputc('"', out);
+  for (const char* c = name; *c; c++) {
+    if (*c == '"') fputc('"', out);
+    fputc(*c, out);
+  }
+  if (quoted) fputc('"', out);
+}
+
 static void print_rows(const Job* job, FILE* out) {
   fprintf(out, "time,body,px,py,pz,nx,ny,nz,fx,fy,fz,tx,ty,tz,vt,vo,vr\n");
   for (int i = 0; i < job->nrow; i++) {
     const Row* r = &job->row[i];
     const abInverseContact* c = &r->contact;
     double k = 1 / r->h;
-    fprintf(out, "%.17g,%s,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,", r->time,
-            job->model->body[r->body].name, c->point.x, c->point.y, c->point.z, r->plane.n.x,
-            r->plane.n.y, r->plane.n.z);
+    fprintf(out, "%.17g,", r->time);
+    print_name(out, job->model->body[r->body].name);
+    fprintf(out, ",%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,", c->point.x, c->point.y, c->point.z,
+            r->plane.n.x, r->plane.n.y, r->plane.n.z);
     fprintf(out, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", k * c->impulse.force.x,
             k * c->impulse.force.y, k * c->impulse.force.z, k * c->impulse.torque.x,
             k * c->impulse.torque.y, k * c->impulse.torque.z, c->slip[0], c->slip[1], c->slip[2]);
@@ -325,7 +337,8 @@ static bool plot(const Job* job, const char* path) {
           WIDTH + 90, NCURVE * (HEIGHT + 30) + 30);
   for (int i = 0; i < NCURVE; i++) plot_curve(job, out, i);
   fprintf(out, "</svg>\n");
-  return fclose(out) == 0;
+  bool good = !ferror(out);
+  return fclose(out) == 0 && good;
 }
 
 static bool scene_gyro(const abModel* model) {
@@ -340,7 +353,8 @@ static int report(Job* job, const CliArgs* args) {
     FILE* out = csv ? fopen(csv, "w") : stdout;
     if (!out) return cli_fail("cannot write %s", csv);
     print_rows(job, out);
-    if (csv && fclose(out)) return cli_fail("cannot write %s", csv);
+    bool good = !csv || !ferror(out);
+    if ((csv && fclose(out)) || !good) return cli_fail("cannot write %s; is the disk full?", csv);
   }
   if (svg && !plot(job, svg)) return cli_fail("cannot write %s", svg);
   if (job->nrefused && !cli_has(args, "--quiet"))

@@ -144,15 +144,16 @@ static void do_case(const json_t* item, size_t number) {
   free_body(&b);
 }
 
-// The whole file, ended by a zero; NULL if it cannot be read.
+// The whole file, ended by a zero; NULL if it cannot be read, or (*n is then above it) has more
+// bytes than the limit.
 static char* read_text(FILE* file, size_t* n) {
-  size_t capacity = 1 << 16;
+  size_t capacity = 1 << 16, limit = ab_input_limit();
   char* text = malloc(capacity);
   *n = 0;
   while (text) {
     *n += fread(text + *n, 1, capacity - 1 - *n, file);
     if (*n < capacity - 1) break;
-    char* more = realloc(text, capacity *= 2);
+    char* more = *n <= limit ? realloc(text, capacity *= 2) : NULL;
     if (!more) free(text);
     text = more;
   }
@@ -185,9 +186,19 @@ static json_t* load(const char* path, json_error_t* where) {
   FILE* file = standard ? stdin : fopen(path, "rb");
   *where = (json_error_t){.line = 0};
   snprintf(where->text, sizeof where->text, "cannot be read");
-  size_t n;
+  size_t n = 0;
   char* text = file ? read_text(file, &n) : NULL;
+  if (file && ferror(file) && text) {
+    free(text);
+    text = NULL;
+  }
   if (file && !standard) fclose(file);
+  if (file && n > ab_input_limit())
+    snprintf(where->text, sizeof where->text, "%s", cli_too_large());
+  if (text && n > ab_input_limit()) {
+    free(text);
+    return NULL;
+  }
   if (!text) return NULL;
   blank_non_numbers(text);
   json_t* root = json_loadb(text, n, 0, where);

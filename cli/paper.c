@@ -1,9 +1,10 @@
 // abut paper: runs the papers' experiments and gathers their claims, verdicts and curves into one
 // page.
 //
-// Every experiment is a program of its own below experiments/ (ABUT_EXPERIMENT_DIR); it writes a
-// JSON file with its claims and curves. The page is drawn from these files by a small script with
-// matplotlib (ABUT_REPORT_SCRIPT): nothing on it is stored, all comes from the run.
+// Every experiment is a program of its own in experiments/ beside this one, in the build tree; it
+// writes a JSON file with its claims and curves. The page is drawn from these files by a small
+// script with matplotlib (tools/report.py of the sources, two folders up): nothing on it is stored,
+// all comes from the run.
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -127,10 +128,22 @@ static void copy_to_stdout(const char* path) {
   fclose(file);
 }
 
+// The path of what lies beside this program.
+static bool beside_program(char* path, size_t size, const char* folder, const char* name) {
+  ssize_t n = readlink("/proc/self/exe", path, size);
+  size_t own = 0;
+  for (ssize_t i = 0; n > 0 && (size_t)n < size && i < n; i++)
+    if (path[i] == '/') own = (size_t)i + 1;
+  int more = own ? snprintf(path + own, size - own, "%s%s", folder, name) : -1;
+  if (more > 0 && (size_t)more < size - own) return true;
+  cli_fail("paper: cannot find out where this program lies");
+  return false;
+}
+
 // 0 all claims hold, 1 one failed, 2 it could not be run.
 static int run_experiment(const Experiment* e, const char* out, bool brief) {
   char program[4096], json[4096], log[4096];
-  snprintf(program, sizeof program, "%s/experiment_%s", ABUT_EXPERIMENT_DIR, e->program);
+  if (!beside_program(program, sizeof program, "experiments/experiment_", e->program)) return 2;
   snprintf(json, sizeof json, "%s/%s.json", out, e->id);
   snprintf(log, sizeof log, "%s/%s.txt", out, e->id);
   // Comparisons are built only where the peers are installed.
@@ -162,7 +175,9 @@ static int draw_page(const char* out) {
   snprintf(path, sizeof path, "%s/list.txt", out);
   FILE* file = fopen(path, "w");
   if (!file || fputs(list, file) < 0 || fclose(file) != 0) return cli_fail("cannot write %s", path);
-  char* argv[] = {"/usr/bin/python3", ABUT_REPORT_SCRIPT, (char*)out, NULL};
+  char script[4096];
+  if (!beside_program(script, sizeof script, "../../tools/", "report.py")) return CLI_BAD_INPUT;
+  char* argv[] = {"/usr/bin/python3", script, (char*)out, NULL};
   if (run(argv, log) != 0) {
     copy_to_stdout(log);
     return cli_fail(

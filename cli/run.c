@@ -492,7 +492,7 @@ static json_t* failure_json(const Run* run) {
   json_t* j = json_object();
   json_object_set_new(j, "step", json_integer(broken ? run->step + 1 : run->step));
   json_object_set_new(j, "status", json_string(broken ? "broken" : "unconverged"));
-  json_object_set_new(j, "bodies", json_string(bodies));
+  json_object_set_new(j, "bodies", cli_json_text(bodies));
   json_object_set_new(j, "residual", cli_json_number(run->data->stat.residual));
   return j;
 }
@@ -512,7 +512,7 @@ static void print_json(const Run* run) {
   char hash[17];
   snprintf(hash, sizeof hash, "%016" PRIx64, ab_state_hash(run->model, run->data));
   json_t* j = json_object();
-  json_object_set_new(j, "scene", json_string(run->scene));
+  json_object_set_new(j, "scene", cli_json_text(run->scene));
   json_object_set_new(j, "steps", json_integer(run->step));
   json_object_set_new(j, "time", cli_json_number(run->data->time));
   json_object_set_new(j, "step", cli_json_number(run->data->h));

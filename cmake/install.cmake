@@ -16,3 +16,4 @@ configure_package_config_file(cmake/abutConfig.cmake.in ${CMAKE_BINARY_DIR}/abut
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/abutConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/abutConfig.cmake ${CMAKE_BINARY_DIR}/abutConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/abut)
+include(cmake/sbom.cmake)

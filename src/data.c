@@ -1,5 +1,7 @@
 // abData: making it, resetting it, choosing what it simulates with.
 #include <abut/abut.h>
+#include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,6 +12,7 @@
 #include "collide/broadphase.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/kinematics.h"
+#include "fits.h"
 #include "sleep.h"
 #include "unsupported.h"
 
@@ -67,6 +70,10 @@ static void destroy_arena(struct abArena* arena) {
 }
 
 abData* ab_data_create(const abModel* model, abError* error) {
+  if (!model) {
+    ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no model; did loading it fail?");
+    return NULL;
+  }
   if (ab_model_unsupported(model, error) != AB_OK) return NULL;
   size_t header = (sizeof(abData) + 63) & ~(size_t)63;
   char* block = ab_alloc_zero(header + place_arrays(model, (abData*)&(abData){0}, NULL));
@@ -87,6 +94,8 @@ abData* ab_data_create(const abModel* model, abError* error) {
             model->nbody);
     return NULL;
   }
+  const int shape[5] = {model->nq, model->nv, model->nbody, model->ngeom, model->nactuator};
+  memcpy(d->made_for, shape, sizeof shape);
   d->h = model->timestep;
   d->nthread = 1;
   d->sleep = (abSleepRule){.on = false, .rest = 2.5, .speed = 0.01, .drift = 1e-5, .steps = 50};
@@ -117,7 +126,7 @@ static void forget_contacts(abData* d) {
 }
 
 abStatus ab_data_reset(const abModel* model, abData* d, int key) {
-  if (key >= model->nkey) return AB_ERROR_ARGUMENT;
+  if (!ab_data_fits(model, d) || key >= model->nkey) return AB_ERROR_ARGUMENT;
   memcpy(d->q, key < 0 ? model->q0 : model->key[key].q, sizeof(double) * (size_t)model->nq);
   memset(d->v, 0, sizeof(double) * (size_t)model->nv);
   memset(d->ctrl, 0, sizeof(double) * (size_t)model->nactuator);
@@ -140,7 +149,10 @@ abStatus ab_data_reset(const abModel* model, abData* d, int key) {
   return AB_OK;
 }
 
-void ab_forward(const abModel* model, abData* data) { ab_kinematics(model, data); }
+void ab_forward(const abModel* model, abData* data) {
+  assert(ab_data_fits(model, data));
+  if (ab_data_fits(model, data)) ab_kinematics(model, data);
+}
 
 static int find_param(const abContactModel* contact, const char* name) {
   for (int i = 0; i < contact->nparam; i++)
@@ -158,6 +170,8 @@ static const char* gone(const char* name) {
 
 abStatus ab_set_contact(const abModel* model, abData* d, const char* name, abError* error) {
   const abContactModel* contact = NULL;
+  if (!ab_data_fits(model, d))
+    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "this is the simulation of another model");
   if (!name) {
     contact = ab_contact_model(0);
   } else if (strcmp(name, "none") != 0) {
@@ -197,6 +211,9 @@ abStatus ab_set_contact(const abModel* model, abData* d, const char* name, abErr
 }
 
 abStatus ab_set_param(abData* d, const char* name, double value, abError* error) {
+  if (!d || !name || !isfinite(value))
+    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+                   "a parameter needs a simulation, a name and a finite value");
   int k = d->contact ? find_param(d->contact, name) : -1;
   if (k < 0)
     return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
@@ -208,6 +225,7 @@ abStatus ab_set_param(abData* d, const char* name, double value, abError* error)
 }
 
 abStatus ab_set_threads(abData* d, int nthread, abError* error) {
+  if (!d) return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no simulation");
   if (nthread < 1 || nthread > 1024)
     return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "%d threads: use 1 to 1024", nthread);
   ab_pool_free(d->pool);
@@ -232,6 +250,8 @@ static uint64_t hash_doubles(uint64_t hash, int n, const double* x) {
 }
 
 uint64_t ab_state_hash(const abModel* model, const abData* d) {
+  assert(ab_data_fits(model, d));
+  if (!ab_data_fits(model, d)) return 0;
   uint64_t hash = hash_doubles(0xcbf29ce484222325u, 1, &d->time);
   hash = hash_doubles(hash, model->nq, d->q);
   return hash_doubles(hash, model->nv, d->v);

@@ -187,8 +187,9 @@ static void disturb(abSleep* s, int m) {
 }
 
 void ab_data_wake(abData* data, int body) {
-  abSleep* s = data->sleeper;
-  assert(body < s->model->nbody);
+  abSleep* s = data ? data->sleeper : NULL;
+  assert(s && body < s->model->nbody);
+  if (!s || body >= s->model->nbody) return;
   if (body >= 0) disturb(s, s->model->body[body].mover);
   for (int m = 0; m < s->model->nmover && body < 0; m++) disturb(s, m);
 }

@@ -12,6 +12,7 @@
 #include "dynamics/integrate.h"
 #include "dynamics/kinematics.h"
 #include "dynamics/response.h"
+#include "fits.h"
 #include "math/spatial.h"
 #include "sleep.h"
 
@@ -39,6 +40,7 @@ static abStatus move(const abModel* model, abData* data) {
 }
 
 abStepStatus ab_step(const abModel* model, abData* data) {
+  if (!ab_data_fits(model, data)) return AB_STEP_BROKEN;
   ab_arena_release(data->step_arena, 0);
   abArenaMark mark = ab_arena_mark(data->scratch);
   data->stat = (abStat){.status = AB_STEP_OK, .bad_body = -1};

@@ -1,4 +1,5 @@
 // Puts style, script and page into one file: node bundle.mjs OUT
+import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,7 +17,12 @@ const result = await esbuild.build({
 // Nothing in the script may end the element it stands in.
 const script = result.outputFiles[0].text.replaceAll("</script", "<\\/script");
 const style = readFileSync(join(here, "style.css"), "utf8");
+// Only this very script may run, whatever stands in the data below it, and nothing is fetched.
+const hash = createHash("sha256").update(script).digest("base64");
+const policy = `default-src 'none'; script-src 'sha256-${hash}'; style-src 'unsafe-inline'; img-src data: blob:; `
+  + "base-uri 'none'; form-action 'none'";
 const page = readFileSync(join(here, "replay.html"), "utf8")
+  .replace("/*POLICY*/", () => policy)
   .replace("/*STYLE*/", () => style)
   .replace("/*SCRIPT*/", () => script);
 writeFileSync(process.argv[2], page);

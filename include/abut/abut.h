@@ -29,6 +29,9 @@ typedef struct abAllocator {
 } abAllocator;
 AB_API void ab_set_allocator(abAllocator allocator);
 AB_API const char* ab_version(void);
+// Bytes that are read of one file at most: 256 MiB, or what the environment variable
+// ABUT_INPUT_LIMIT says (a number, with K, M or G after it).
+AB_API size_t ab_input_limit(void);
 
 // A simulation at the model's initial state, with the scene's contact model (else the default one)
 // chosen.

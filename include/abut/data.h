@@ -101,6 +101,7 @@ typedef struct abData {
   struct abArena* step_arena;  // what the results above point into: valid until the next step
   struct abArena* scratch;     // empty between steps
   struct abPool* pool;
+  int made_for[5];  // nq, nv, nbody, ngeom, nactuator of its model: steps with another are refused
 } abData;
 
 // Wakes the island of a body (body < 0: everybody). Not needed after a change of q, v, applied,

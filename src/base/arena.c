@@ -1,6 +1,8 @@
 #if defined(__linux__)
 #define _DEFAULT_SOURCE
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #endif
 
 #include "base/arena.h"
@@ -9,11 +11,39 @@
 
 enum { ARENA_ALIGN = 64 };
 
+#if defined(__linux__)
+// Where address space is limited (ulimit -v), or the system backs every reservation with memory
+// (vm.overcommit_memory = 2), an arena takes its share: a simulation has a dozen of them, a thread
+// one more, and the host needs room as well.
+static size_t share(size_t capacity) {
+  enum { SHARES = 32 };
+  struct rlimit limit;
+  size_t most = capacity;
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      limit.rlim_cur / SHARES < most)
+    most = (size_t)limit.rlim_cur / SHARES;
+  FILE* file = fopen("/proc/sys/vm/overcommit_memory", "re");
+  bool strict = file && fgetc(file) == '2';
+  if (file) fclose(file);
+  file = strict ? fopen("/proc/meminfo", "re") : NULL;
+  char line[128];
+  unsigned long long limit_kb = 0, taken_kb = 0;
+  while (file && fgets(line, sizeof line, file)) {
+    sscanf(line, "CommitLimit: %llu", &limit_kb);
+    sscanf(line, "Committed_AS: %llu", &taken_kb);
+  }
+  if (file) fclose(file);
+  unsigned long long room = limit_kb > taken_kb ? (limit_kb - taken_kb) / SHARES * 1024 : 0;
+  if (strict && room < most) most = (size_t)room;
+  return most;
+}
+#endif
+
 abStatus ab_arena_init(abArena* arena, size_t capacity) {
   *arena = (abArena){0};
 #if defined(__linux__)
-  // Reserve without committing; where address space is limited, ask for less until it fits.
-  for (size_t n = capacity; n >= (1u << 20); n /= 4) {
+  // Reserve without committing; where there is less room still, ask for less until it fits.
+  for (size_t n = share(capacity); n >= (1u << 20); n /= 4) {
     void* p =
         mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p != MAP_FAILED) {

@@ -6,7 +6,7 @@
 #define ABUT_BASE_WIDE_H
 
 #if defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define AB_WIDE __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define AB_WIDE

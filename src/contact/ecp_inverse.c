@@ -40,8 +40,8 @@ static abVec3 mean_arm(const abInverseDef* d, abVec3 r, abVec3 P) {
 }
 
 abStatus ab_contact_inverse(const abInverseDef* d, abInverseContact* out, abError* error) {
-  *out = (abInverseContact){0};
-  if (!sensible(d))
+  if (out) *out = (abInverseContact){0};
+  if (!d || !out || !sensible(d))
     return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
                    "contact inverse: h and mass must be positive, the plane's normal a unit "
                    "vector, and all numbers finite");

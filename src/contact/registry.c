@@ -12,10 +12,12 @@ static const abContactModel* const model[] = {
 
 int ab_contact_model_count(void) { return (int)(sizeof model / sizeof *model); }
 
-const abContactModel* ab_contact_model(int i) { return model[i]; }
+const abContactModel* ab_contact_model(int i) {
+  return i >= 0 && i < ab_contact_model_count() ? model[i] : NULL;
+}
 
 const abContactModel* ab_find_contact_model(const char* name) {
-  for (int i = 0; i < ab_contact_model_count(); i++)
+  for (int i = 0; name && i < ab_contact_model_count(); i++)
     if (strcmp(model[i]->name, name) == 0) return model[i];
   return NULL;
 }

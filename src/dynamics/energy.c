@@ -35,6 +35,7 @@ static double rotor_speed2(const abData* data, const abJoint* joint) {
 }
 
 abEnergy ab_energy(const abModel* model, const abData* data) {
+  if (!model || !data) return (abEnergy){0};
   abEnergy e = {0, 0, 0};
   for (int b = 1; b < model->nbody; b++) {
     const abBody* body = &model->body[b];
@@ -54,6 +55,7 @@ abEnergy ab_energy(const abModel* model, const abData* data) {
 }
 
 abWrench ab_momentum(const abModel* model, const abData* data) {
+  if (!model || !data) return (abWrench){0};
   abWrench sum = wrench_zero();
   for (int b = 1; b < model->nbody; b++) {
     if (model->body[b].mover < 0) continue;

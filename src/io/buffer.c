@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE  // F_OFD_SETLK
 #include "io/buffer.h"
 
 #include <errno.h>
@@ -19,6 +19,7 @@ void ab_buffer_free(abBuffer* b) {
 }
 
 static bool make_room(abBuffer* b, size_t n) {
+  if (b->failed || n > SIZE_MAX / 4 - b->n) return b->failed = true, false;
   if (b->n + n <= b->capacity) return true;
   size_t capacity = b->capacity ? b->capacity : 4096;
   while (capacity < b->n + n) capacity *= 2;
@@ -86,11 +87,41 @@ abStatus ab_make_folders(const char* path, abError* error) {
   return AB_OK;
 }
 
+// Whether no other recorder has the file. A lock of the open file, not of the process, so that two
+// recorders of one program exclude each other, too; and not flock, which HDF5's readers take.
+static bool lock(int fd) {
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+#ifdef F_OFD_SETLK
+  int status = fcntl(fd, F_OFD_SETLK, &whole);
+#else
+  int status = fcntl(fd, F_SETLK, &whole);
+#endif
+  return status == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
 int ab_file_create(const char* path, abError* error) {
   if (ab_make_folders(path, error) != AB_OK) return -1;
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) ab_fail(error, AB_ERROR_FILE, path, 0, "cannot write this file: %s", strerror(errno));
-  return fd;
+  // Nothing of an existing file is touched before it is ours.
+  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    ab_fail(error, AB_ERROR_FILE, path, 0, "cannot write this file: %s", strerror(errno));
+    return -1;
+  }
+  struct stat info, there;
+  bool ordinary = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  bool taken = ordinary && !lock(fd);
+  // A recorder may just have put its own file in the place of this one.
+  taken = taken || (ordinary && (stat(path, &there) != 0 || there.st_ino != info.st_ino ||
+                                 there.st_dev != info.st_dev));
+  if (taken)
+    ab_fail(error, AB_ERROR_FILE, path, 0,
+            "another recording is being written to this file; wait for it, or choose another name");
+  else if (ordinary && ftruncate(fd, 0) != 0)
+    ab_fail(error, AB_ERROR_FILE, path, 0, "cannot write this file: %s", strerror(errno));
+  else
+    return fd;
+  close(fd);
+  return -1;
 }
 
 abStatus ab_file_write(int fd, const void* bytes, size_t n, const char* path, abError* error) {
@@ -100,6 +131,7 @@ abStatus ab_file_write(int fd, const void* bytes, size_t n, const char* path, ab
     if (done < 0 && errno == EINTR) continue;
     if (done < 0)
       return ab_fail(error, AB_ERROR_FILE, path, 0, "cannot write: %s", strerror(errno));
+    if (done == 0) return ab_fail(error, AB_ERROR_FILE, path, 0, "cannot write: nothing was taken");
     p += done;
     n -= (size_t)done;
   }

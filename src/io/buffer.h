@@ -19,6 +19,7 @@ void ab_buffer_print(abBuffer* b, const char* format, ...) __attribute__((format
 void ab_buffer_base64(abBuffer* b, const void* bytes, size_t n);
 
 // Opens a file for writing from its start, making the folders on the way; -1 with the error filled.
+// As long as it is open, no other recorder gets it.
 int ab_file_create(const char* path, abError* error);
 // Writes everything or fails.
 abStatus ab_file_write(int fd, const void* bytes, size_t n, const char* path, abError* error);

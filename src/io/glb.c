@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "io/buffer.h"
 #include "io/draw.h"
+#include "io/json_whole.h"
 #include "io/recorder.h"
 #include "math/rotation.h"
 
@@ -39,9 +40,36 @@ typedef struct Glb {
   abPose* first;      // pose of every body in the first sample
   int* mesh_of_geom;  // -1: not drawn (yet)
   // while writing
+  int* like;  // per geom: the first one of the same shape
   abBuffer bin;
   json_t *view, *accessor, *mesh, *material, *node;
 } Glb;
+
+// Which is drawn alike: by shape, mesh and size; of equal ones, the first comes first.
+static int compare_shapes(const void* a, const void* b) {
+  const abGeom *x = *(const abGeom*const*)a, *y = *(const abGeom*const*)b;
+  if (x->shape.type != y->shape.type) return x->shape.type < y->shape.type ? -1 : 1;
+  if (x->mesh != y->mesh) return x->mesh < y->mesh ? -1 : 1;
+  int size = memcmp(&x->shape.size, &y->shape.size, sizeof x->shape.size);
+  return size ? size : (x > y) - (x < y);
+}
+
+static bool find_alike(Glb* g) {
+  int n = g->model->ngeom;
+  const abGeom** sorted = ab_alloc(sizeof *sorted * (size_t)n);
+  if (!sorted) return false;
+  for (int i = 0; i < n; i++) sorted[i] = &g->model->geom[i];
+  qsort(sorted, (size_t)n, sizeof *sorted, compare_shapes);
+  for (int i = 0; i < n; i++) {
+    const abGeom *x = sorted[i], *before = i ? sorted[i - 1] : NULL;
+    bool same = before && x->shape.type == before->shape.type && x->mesh == before->mesh &&
+                !memcmp(&x->shape.size, &before->shape.size, sizeof x->shape.size);
+    g->like[x - g->model->geom] =
+        same ? g->like[before - g->model->geom] : (int)(x - g->model->geom);
+  }
+  ab_free(sorted);
+  return true;
+}
 
 static abStatus glb_open(abRecorder* recorder, const abModel* model, abError* error) {
   Glb* g = (Glb*)recorder;
@@ -51,7 +79,8 @@ static abStatus glb_open(abRecorder* recorder, const abModel* model, abError* er
   g->track = ab_alloc_zero(sizeof(Track) * (size_t)model->nbody);
   g->first = ab_alloc_zero(sizeof(abPose) * (size_t)model->nbody);
   g->mesh_of_geom = ab_alloc(sizeof(int) * (size_t)model->ngeom);
-  if (!g->track || !g->first || !g->mesh_of_geom)
+  g->like = ab_alloc(sizeof(int) * (size_t)model->ngeom);
+  if (!g->track || !g->first || !g->mesh_of_geom || !g->like || !find_alike(g))
     return ab_fail(error, AB_ERROR_MEMORY, recorder->path, 0, "no memory");
   for (int i = 0; i < model->ngeom; i++) g->mesh_of_geom[i] = -1;
   for (int i = 1; i < model->nbody; i++)
@@ -90,9 +119,20 @@ static abStatus glb_sample(abRecorder* recorder, const abModel* model, const abD
 // --- writing
 // ------------------------------------------------------------------------------------------
 
+// A number as glTF has it, single and finite.
+static double single(double x) {
+  return isnan(x) ? 0 : (double)(float)fmax(-FLT_MAX, fmin(x, FLT_MAX));
+}
+
 static json_t* floats(int n, const double* x) {
   json_t* a = json_array();
-  for (int i = 0; i < n; i++) json_array_append_new(a, json_real((double)(float)x[i]));
+  for (int i = 0; i < n; i++) json_array_append_new(a, json_real(single(x[i])));
+  return a;
+}
+
+static json_t* list_of_one(json_t* value) {
+  json_t* a = json_array();
+  json_array_append_new(a, value);
   return a;
 }
 
@@ -142,17 +182,13 @@ static int add_material(Glb* g, int geom) {
 }
 
 // The vertices of an earlier geom of the same shape, or NULL.
-static json_t* find_primitive(const Glb* g, int geom) {
-  const abGeom* a = &g->model->geom[geom];
-  for (int i = 0; i < g->model->ngeom; i++) {
-    const abGeom* b = &g->model->geom[i];
-    bool same = g->mesh_of_geom[i] >= 0 && a->shape.type == b->shape.type && a->mesh == b->mesh &&
-                !memcmp(&a->shape.size, &b->shape.size, sizeof a->shape.size);
-    if (!same) continue;
-    json_t* mesh = json_array_get(g->mesh, (size_t)g->mesh_of_geom[i]);
-    return json_deep_copy(json_array_get(json_object_get(mesh, "primitives"), 0));
-  }
-  return NULL;
+static json_t* find_primitive(Glb* g, int geom) {
+  int earlier = g->like[geom];
+  if (earlier == geom || g->mesh_of_geom[earlier] < 0) return NULL;
+  json_t* mesh = json_array_get(g->mesh, (size_t)g->mesh_of_geom[earlier]);
+  json_t* copy = json_deep_copy(json_array_get(json_object_get(mesh, "primitives"), 0));
+  if (!copy) ab_json_miss();
+  return copy;
 }
 
 static json_t* make_primitive(Glb* g, int geom) {
@@ -170,6 +206,7 @@ static json_t* make_primitive(Glb* g, int geom) {
     json_object_set_new(primitive, "attributes", attribute);
     json_object_set_new(primitive, "indices", json_integer(index));
   }
+  if (d.vert.failed || d.normal.failed || d.index.failed) ab_json_miss();
   ab_drawing_free(&d);
   return primitive;
 }
@@ -181,7 +218,7 @@ static int add_mesh(Glb* g, int geom) {
   if (!primitive) return -1;
   json_object_set_new(primitive, "material", json_integer(add_material(g, geom)));
   json_t* mesh = json_object();
-  json_object_set_new(mesh, "primitives", json_pack("[o]", primitive));
+  json_object_set_new(mesh, "primitives", list_of_one(primitive));
   json_array_append_new(g->mesh, mesh);
   return g->mesh_of_geom[geom] = (int)json_array_size(g->mesh) - 1;
 }
@@ -189,7 +226,7 @@ static int add_mesh(Glb* g, int geom) {
 static json_t* make_node(const char* name, abPose pose) {
   json_t* node = json_object();
   abQuat q = quat_unit(pose.q);
-  if (name && name[0]) json_object_set_new(node, "name", json_string(name));
+  if (name && name[0]) json_object_set_new(node, "name", ab_json_text(name));
   json_object_set_new(node, "translation", floats(3, (double[]){pose.p.x, pose.p.y, pose.p.z}));
   json_object_set_new(node, "rotation", floats(4, (double[]){q.x, q.y, q.z, q.w}));
   return node;
@@ -276,7 +313,7 @@ static json_t* make_root(Glb* g, int* node_of_body) {
   json_object_set_new(root, "scene", json_integer(0));
   json_object_set_new(root, "scenes", json_pack("[{s:[i]}]", "nodes", root_node));
   if (g->ntrack && g->time.n)
-    json_object_set_new(root, "animations", json_pack("[o]", make_animation(g, node_of_body)));
+    json_object_set_new(root, "animations", list_of_one(make_animation(g, node_of_body)));
   json_object_set_new(root, "nodes", g->node);
   set_unless_empty(root, "meshes", g->mesh);
   set_unless_empty(root, "materials", g->material);
@@ -293,6 +330,9 @@ static void put_word(char* at, size_t value) {
 
 static abStatus write_file(Glb* g, const char* json, abError* error) {
   size_t njson = strlen(json), pad = (4 - njson % 4) % 4, nbin = g->bin.n;
+  if (njson + pad + nbin > UINT32_MAX - 28)
+    return ab_fail(error, AB_ERROR_FILE, g->base.path, 0,
+                   "more than the 4 GiB that glTF counts; record fewer samples (--every)");
   char head[20], between[8];
   memcpy(head, "glTF", 4);
   put_word(head + 4, 2);
@@ -313,12 +353,12 @@ static abStatus write_file(Glb* g, const char* json, abError* error) {
 static abStatus write_all(Glb* g, abError* error) {
   int* node_of_body = ab_alloc(sizeof(int) * (size_t)g->model->nbody);
   if (!node_of_body) return ab_fail(error, AB_ERROR_MEMORY, g->base.path, 0, "no memory");
+  ab_json_begin();
   json_t* root = make_root(g, node_of_body);
-  char* json = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
-  abStatus status = json && !g->bin.failed
-                        ? write_file(g, json, error)
-                        : ab_fail(error, AB_ERROR_MEMORY, g->base.path, 0, "no memory");
-  free(json);
+  char* json = g->bin.failed ? NULL : ab_json_print(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
+  abStatus status = json ? write_file(g, json, error)
+                         : ab_fail(error, AB_ERROR_MEMORY, g->base.path, 0, "no memory");
+  ab_json_free(json);
   json_decref(root);
   ab_free(node_of_body);
   return status;
@@ -327,8 +367,8 @@ static abStatus write_all(Glb* g, abError* error) {
 static abStatus glb_close(abRecorder* recorder, bool abandon, abError* error) {
   Glb* g = (Glb*)recorder;
   abStatus status = AB_OK;
-  if (g->fd > 0 && !abandon) status = write_all(g, error);
-  if (g->fd > 0 && close(g->fd) != 0 && status == AB_OK && !abandon)
+  if (g->fd >= 0 && !abandon) status = write_all(g, error);
+  if (g->fd >= 0 && close(g->fd) != 0 && status == AB_OK && !abandon)
     status = ab_fail(error, AB_ERROR_FILE, recorder->path, 0, "cannot complete this file");
   for (int i = 0; i < g->ntrack; i++) {
     ab_buffer_free(&g->track[i].position);
@@ -339,6 +379,7 @@ static abStatus glb_close(abRecorder* recorder, bool abandon, abError* error) {
   ab_free(g->track);
   ab_free(g->first);
   ab_free(g->mesh_of_geom);
+  ab_free(g->like);
   return status;
 }
 

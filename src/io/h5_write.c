@@ -4,15 +4,26 @@
 // multiple-reader mode, appends them and closes the file. Between flushes the file is therefore an
 // ordinary closed one: a killed run leaves it complete, and readers of any kind may open it. During
 // a flush (milliseconds) the mode orders the writes so that a reader who follows the file sees it
-// consistent at every moment.
+// consistent at every moment. The mode appends only; so the file is made under another name, whole,
+// and takes its place in one moment: without samples when the recording begins, and once more when
+// the first sample has told the attributes. A descriptor of our own keeps other recorders away.
+#define _XOPEN_SOURCE 700
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/buffer.h"
 #include "io/h5.h"
+#include "io/h5_file.h"
 #include "io/recorder.h"
+
+// Bytes of a chunk: large enough for speed and small enough that a short run's file stays small.
+enum { CHUNK = 16384 };
 
 typedef struct Column {
   abH5Shape shape;
@@ -24,7 +35,10 @@ typedef struct H5 {
   abRecorder base;
   Column column[AB_H5_NCOLUMN];
   int64_t ncontact, nvert;  // so far
-  bool begun;               // the attributes that need the first sample are written
+  const abModel* model;
+  char* place;     // where the file is, links resolved
+  int descriptor;  // of the file, locked
+  bool begun;      // the attributes that need the first sample are written
   char contact[64];
   double h;
 } H5;
@@ -97,8 +111,7 @@ static bool add_names(hid_t file, const char* path, const abModel* model, int n,
 static bool add_column(hid_t file, const abH5Shape* s) {
   hsize_t dim[3] = {0}, most[3] = {H5S_UNLIMITED}, chunk[3];
   size_t row = ab_h5_row_bytes(s);
-  // 16 KiB is large enough for speed and small enough that a short run's file stays small.
-  chunk[0] = row >= 16384 ? 1 : 16384 / (row ? row : 1);
+  chunk[0] = row >= CHUNK ? 1 : CHUNK / (row ? row : 1);
   for (int i = 0; i < s->ndim; i++) {
     dim[i + 1] = s->dim[i];
     most[i + 1] = s->dim[i] ? s->dim[i] : H5S_UNLIMITED;
@@ -127,11 +140,7 @@ static bool add_model(hid_t file, const abModel* model) {
   return good;
 }
 
-static bool create_file(H5* h5, const abModel* model) {
-  hid_t access = ab_h5_access();
-  hid_t file = H5Fcreate(h5->base.path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-  H5Pclose(access);
-  if (file < 0) return false;
+static bool fill_file(H5* h5, hid_t file, bool sampled) {
   static const char* const group[] = {"/model", "/contacts", "/stat"};
   bool good = true;
   for (int i = 0; i < 3 && good; i++) {
@@ -142,18 +151,67 @@ static bool create_file(H5* h5, const abModel* model) {
   good = good && add_text(file, "format", "abut recording", true) &&
          add_number(file, "format_version", 1) &&
          add_text(file, "abut_version", ABUT_VERSION, true);
-  good = good && add_model(file, model);
+  if (sampled)
+    good = good && add_text(file, "contact", h5->contact, true) && add_number(file, "step", h5->h);
+  good = good && add_model(file, h5->model);
   for (int c = 0; c < AB_H5_NCOLUMN && good; c++) good = add_column(file, &h5->column[c].shape);
+  return good;
+}
+
+// Bytes of the first structure of the file (version 3), of which the last four are its check sum.
+enum { SUPERBLOCK = 48, OPEN_FLAGS = 11 };
+
+// An image is that of a file still open, or with a check sum for it: makes it that of a closed one.
+static void close_image(char* image) {
+  image[OPEN_FLAGS] = 0;
+  uint32_t sum = ab_h5_checksum(image, SUPERBLOCK - 4);
+  for (int i = 0; i < 4; i++) image[SUPERBLOCK - 4 + i] = (char)(sum >> (8 * i) & 255);
+}
+
+// The file without rows, made in memory: HDF5 does not survive a write that fails.
+static bool make_image(H5* h5, bool sampled, abBuffer* image) {
+  hid_t access = ab_h5_access();
+  bool good = H5Pset_fapl_core(access, (size_t)1 << 18, false) >= 0;
+  hid_t file = good ? H5Fcreate(h5->place, H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
+  H5Pclose(access);
+  if (file < 0) return false;
+  good = fill_file(h5, file, sampled) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
+  ssize_t n = good ? H5Fget_file_image(file, NULL, 0) : -1;
+  image->byte = n > 0 ? ab_alloc((size_t)n) : NULL;
+  good = n > SUPERBLOCK && image->byte && H5Fget_file_image(file, image->byte, (size_t)n) == n;
+  if (good) close_image(image->byte);
+  image->n = good ? (size_t)n : 0;
   return H5Fclose(file) >= 0 && good;
+}
+
+// Writes the file without rows beside its place, locked, and puts it there.
+static bool create_file(H5* h5, bool sampled) {
+  abBuffer image = {0};
+  size_t n = strlen(h5->place) + 6;
+  char* name = ab_alloc(n);
+  if (name) snprintf(name, n, "%s.part", h5->place);
+  bool good = name && make_image(h5, sampled, &image);
+  int fd = good ? ab_file_create(name, NULL) : -1;
+  good = fd >= 0 && ab_file_write(fd, image.byte, image.n, name, NULL) == AB_OK &&
+         rename(name, h5->place) == 0;
+  if (!good && fd >= 0) remove(name);
+  int other = good ? h5->descriptor : fd;
+  if (good) h5->descriptor = fd;
+  if (other >= 0) close(other);
+  ab_buffer_free(&image);
+  ab_free(name);
+  return good;
 }
 
 static abStatus h5_open(abRecorder* recorder, const abModel* model, abError* error) {
   H5* h5 = (H5*)recorder;
+  h5->model = model;
   for (int c = 0; c < AB_H5_NCOLUMN; c++) h5->column[c].shape = ab_h5_shape(model, (abH5Column)c);
-  abStatus status = ab_make_folders(recorder->path, error);
-  if (status != AB_OK) return status;
+  h5->descriptor = ab_file_create(recorder->path, error);
+  if (h5->descriptor < 0) return AB_ERROR_FILE;
+  h5->place = realpath(recorder->path, NULL);
   bool good;
-  H5E_BEGIN_TRY { good = create_file(h5, model); }
+  H5E_BEGIN_TRY { good = h5->place && create_file(h5, false); }
   H5E_END_TRY
   return good ? AB_OK : write_failed(recorder->path, error);
 }
@@ -254,19 +312,25 @@ static bool append(hid_t file, Column* c) {
   return good;
 }
 
-// What the first sample told: SWMR writers may add no attributes, so this comes before.
-static bool begin(H5* h5, hid_t access) {
-  hid_t file = H5Fopen(h5->base.path, H5F_ACC_RDWR, access);
-  if (file < 0) return false;
-  bool good = add_text(file, "contact", h5->contact, true) && add_number(file, "step", h5->h);
-  h5->begun = true;
-  return H5Fclose(file) >= 0 && good;
+// Takes the room for the pending rows from the disk before HDF5 writes, so that a full disk is
+// found while the file is whole. Per data set: the rows, a chunk that is begun, and its share of an
+// index. What is too much is given back when the file is closed.
+static bool reserve(const H5* h5) {
+  size_t n = (size_t)1 << 16;
+  for (int c = 0; c < AB_H5_NCOLUMN; c++) {
+    size_t row = ab_h5_row_bytes(&h5->column[c].shape), rows = h5->column[c].pending.n;
+    n += rows + rows / 64 + 2 * (row > CHUNK ? row : CHUNK) + 8192;
+  }
+  off_t end = lseek(h5->descriptor, 0, SEEK_END);
+  return end >= 0 && posix_fallocate(h5->descriptor, end, (off_t)n) == 0;
 }
 
 static bool append_all(H5* h5) {
+  bool good = h5->begun || create_file(h5, true);
+  h5->begun = true;
+  good = good && reserve(h5);
   hid_t access = ab_h5_access();
-  bool good = h5->begun || begin(h5, access);
-  hid_t file = good ? H5Fopen(h5->base.path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access) : -1;
+  hid_t file = good ? H5Fopen(h5->place, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access) : -1;
   H5Pclose(access);
   if (file < 0) return false;
   for (int c = 0; c < AB_H5_NCOLUMN && good; c++) good = append(file, &h5->column[c]);
@@ -285,6 +349,8 @@ static abStatus h5_close(abRecorder* recorder, bool abandon, abError* error) {
   (void)error;
   H5* h5 = (H5*)recorder;
   for (int c = 0; c < AB_H5_NCOLUMN; c++) ab_buffer_free(&h5->column[c].pending);
+  free(h5->place);
+  if (h5->descriptor >= 0) close(h5->descriptor);
   return AB_OK;
 }
 

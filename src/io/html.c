@@ -9,7 +9,7 @@
 //   double  time[F]
 //   float   pose[B][7][F]        x y z, quaternion w x y z; packed as below
 //   uint32  contacts per frame [F]
-//   uint16  geom1[C], geom2[C]
+//   uint32  geom1[C], geom2[C]
 //   uint8   mode | kind << 4 [C], vertices of the polygon [C]
 //   float   contact[14][C]       point, normal, force, free moment, area, depth, largest pressure,
 //                                size of the polygon; packed
@@ -32,6 +32,9 @@
 #include "base/error.h"
 #include "io/buffer.h"
 #include "io/draw.h"
+#include "io/json_whole.h"
+#include "io/model_json.h"
+#include "io/place.h"
 #include "io/recorder.h"
 
 #ifndef ABUT_DATA_DIR
@@ -51,7 +54,7 @@ typedef struct Html {
   uint32_t nframe;            // of the present chunk
   abBuffer time, pose;        // double; float[7] per body, frame after frame
   abBuffer count;             // uint32 contacts per frame
-  abBuffer geom[2], tag[2];   // uint16; uint8
+  abBuffer geom[2], tag[2];   // uint32; uint8
   abBuffer value;             // float[NVALUE] per contact
   abBuffer vertex, pressure;  // int16[3], uint8
 } Html;
@@ -59,19 +62,22 @@ typedef struct Html {
 // --- the template
 // -------------------------------------------------------------------------------------
 
+// Where the user says, beside the library or the program, and where `make install` puts it.
 static FILE* open_template(char* path, size_t size) {
-  const char* folder[] = {getenv("ABUT_DATA_DIR"),
-#ifdef ABUT_BUILD_DATA_DIR
-                          ABUT_BUILD_DATA_DIR,
-#endif
-                          ABUT_DATA_DIR};
-  for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
-    if (!folder[i]) continue;
-    snprintf(path, size, "%s/replay.html", folder[i]);
-    FILE* file = fopen(path, "rb");
-    if (file) return file;
+  static const char* const beside[] = {"share/abut", "../share/abut", "../../share/abut"};
+  char own[800];
+  FILE* file = NULL;
+  const char* given = getenv("ABUT_DATA_DIR");
+  if (given) snprintf(path, size, "%s/replay.html", given);
+  if (given) file = fopen(path, "rb");
+  bool known = ab_own_folder(own, sizeof own);
+  for (size_t i = 0; !file && known && i < sizeof beside / sizeof *beside; i++) {
+    snprintf(path, size, "%s/%s/replay.html", own, beside[i]);
+    file = fopen(path, "rb");
   }
-  return NULL;
+  if (file) return file;
+  snprintf(path, size, "%s/replay.html", ABUT_DATA_DIR);
+  return fopen(path, "rb");
 }
 
 static abStatus copy_template(Html* h, abError* error) {
@@ -85,6 +91,8 @@ static abStatus copy_template(Html* h, abError* error) {
   abStatus status = h->fd < 0 ? AB_ERROR_FILE : AB_OK;
   for (size_t n; status == AB_OK && (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
     status = ab_file_write(h->fd, bytes, n, h->base.path, error);
+  if (status == AB_OK && ferror(file))
+    status = ab_fail(error, AB_ERROR_FILE, path, 0, "cannot read the template of the page");
   fclose(file);
   return status;
 }
@@ -126,6 +134,7 @@ static json_t* hulls_json(const abModel* model) {
       const float* v = (const float*)(void*)d.vert.byte + 3 * ((uint32_t*)(void*)d.index.byte)[k];
       for (int c = 0; c < 3; c++) json_array_append_new(flat, json_real((double)v[c]));
     }
+    if (d.vert.failed || d.normal.failed || d.index.failed) ab_json_miss();
     ab_drawing_free(&d);
     json_array_append_new(list, flat);
   }
@@ -145,17 +154,19 @@ static json_t* poses_json(const abModel* model, const abData* data) {
 // Adds JSON text such that nothing in it can end the script element.
 static void add_json(abBuffer* b, const char* json) {
   for (const char* p = json; *p; p++) {
-    ab_buffer_add(b, p, 1);
-    if (*p == '<') b->n--, ab_buffer_text(b, "\\u003c");
+    if (*p == '<')
+      ab_buffer_text(b, "\\u003c");
+    else
+      ab_buffer_add(b, p, 1);
   }
 }
 
 static abStatus write_model(Html* h, const abModel* model, const abData* data, abError* error) {
-  char* text = ab_model_json(model, true);
+  char* text = ab_model_json_short(model);
+  ab_json_begin();
   json_t* root = json_object();
   json_t* moving = json_array();
   for (int i = 0; i < h->nmoving; i++) json_array_append_new(moving, json_integer(h->moving[i]));
-  json_object_set_new(root, "model", text ? json_loads(text, 0, NULL) : NULL);
   json_object_set_new(root, "moving", moving);
   json_object_set_new(root, "colors", colors_json(model));
   json_object_set_new(root, "hulls", hulls_json(model));
@@ -163,16 +174,20 @@ static abStatus write_model(Html* h, const abModel* model, const abData* data, a
   json_object_set_new(root, "contact_model", json_string(data->contact ? data->contact->name : ""));
   json_object_set_new(root, "step", json_real(data->h));
   json_object_set_new(root, "version", json_string(ABUT_VERSION));
-  char* json = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
+  char* json = ab_json_print(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
   abBuffer b = {0};
   ab_buffer_text(&b, "\n<script type=\"application/json\" id=\"abut-model\">");
-  if (json) add_json(&b, json);
+  // {"model": ..., and then all of the root but its first brace
+  ab_buffer_text(&b, "{\"model\":");
+  if (text) add_json(&b, text);
+  ab_buffer_text(&b, ",");
+  if (json) add_json(&b, json + 1);
   ab_buffer_text(&b, "</script>\n");
   abStatus status = text && json && !b.failed
                         ? ab_file_write(h->fd, b.byte, b.n, h->base.path, error)
                         : ab_fail(error, AB_ERROR_MEMORY, h->base.path, 0, "no memory");
   ab_buffer_free(&b);
-  free(json);
+  ab_json_free(json);
   json_decref(root);
   ab_json_free(text);
   return status;
@@ -221,7 +236,7 @@ static void add_contact(Html* h, const abModel* model, const abContact* c) {
     if (c->pressure) most = fmax(most, c->pressure[k]);
   }
   size = (double)rounded(size * 1.0005, COARSE);  // rounding must not put a vertex outside
-  uint16_t geom1 = (uint16_t)c->geom1, geom2 = (uint16_t)c->geom2;
+  uint32_t geom1 = (uint32_t)c->geom1, geom2 = (uint32_t)c->geom2;
   uint8_t tag = (uint8_t)((unsigned)c->mode | (unsigned)c->kind << 4);
   uint8_t nvert = (uint8_t)(c->nvert < 255 ? c->nvert : 255);
   ab_buffer_add(&h->geom[0], &geom1, sizeof geom1);
@@ -247,6 +262,14 @@ static void add_contact(Html* h, const abModel* model, const abContact* c) {
   add_vertices(h, c, size, most);
 }
 
+static bool is_whole(const Html* h) {
+  const abBuffer* all[] = {&h->time,   &h->pose,   &h->count, &h->geom[0], &h->geom[1],
+                           &h->tag[0], &h->tag[1], &h->value, &h->vertex,  &h->pressure};
+  bool whole = true;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) whole = whole && !all[i]->failed;
+  return whole;
+}
+
 static abStatus html_sample(abRecorder* recorder, const abModel* model, const abData* data,
                             abError* error) {
   Html* h = (Html*)recorder;
@@ -269,7 +292,7 @@ static abStatus html_sample(abRecorder* recorder, const abModel* model, const ab
   ab_buffer_add(&h->count, &n, sizeof n);
   for (int i = 0; i < data->ncontact; i++) add_contact(h, model, &data->contacts[i]);
   recorder->pending = h->pose.n + h->value.n + h->vertex.n + h->time.n;
-  if (!h->pose.failed && !h->value.failed && !h->vertex.failed && !h->time.failed) return AB_OK;
+  if (is_whole(h)) return AB_OK;
   return ab_fail(error, AB_ERROR_MEMORY, recorder->path, 0, "no memory for a sample");
 }
 

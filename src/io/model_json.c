@@ -3,9 +3,9 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
+#include "io/json_whole.h"
 
 const char* ab_shape_type_name(abShapeType type) {
   static const char* const name[] = {"plane",    "box",       "sphere", "capsule",
@@ -20,10 +20,7 @@ const char* ab_joint_type_name(abJointType type) {
 
 static json_t* number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
-static json_t* text(const char* s) {
-  json_t* j = s ? json_string(s) : NULL;
-  return j ? j : json_null();
-}
+static json_t* text(const char* s) { return ab_json_text(s); }
 
 static json_t* numbers(int n, const double* x) {
   json_t* a = json_array();
@@ -255,7 +252,8 @@ static void set_options(json_t* j, const abModel* model) {
   json_object_set_new(j, "bytes", json_integer((json_int_t)model->bytes));
 }
 
-char* ab_model_json(const abModel* model, bool meshes) {
+static char* print_model(const abModel* model, bool meshes, size_t flags) {
+  ab_json_begin();
   json_t* j = json_object();
   set_options(j, model);
   json_object_set_new(j, "bodies", parts(model, model->nbody, body_json));
@@ -270,10 +268,15 @@ char* ab_model_json(const abModel* model, bool meshes) {
   for (int i = 0; i < model->nmesh; i++)
     json_array_append_new(mesh, mesh_json(&model->mesh[i], meshes));
   json_object_set_new(j, "meshes", mesh);
-  char* s = json_dumps(j, JSON_COMPACT);
+  char* s = ab_json_print(j, JSON_COMPACT | flags);
   json_decref(j);
   return s;
 }
 
-// jansson's own allocator made the text, whatever allocator the host gave abut.
-void ab_json_free(char* json) { free(json); }
+char* ab_model_json(const abModel* model, bool meshes) { return print_model(model, meshes, 0); }
+
+char* ab_model_json_short(const abModel* model) {
+  return print_model(model, true, JSON_REAL_PRECISION(9));
+}
+
+void ab_json_free(char* json) { ab_free(json); }

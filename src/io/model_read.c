@@ -30,8 +30,10 @@ static void* take(Recorded* r, int n, size_t bytes) {
 static double number(const json_t* j, const char* key) {
   return json_number_value(json_object_get(j, key));
 }
+// A number that is no int is nobody's index.
 static int integer(const json_t* j, const char* key) {
-  return (int)json_integer_value(json_object_get(j, key));
+  json_int_t i = json_integer_value(json_object_get(j, key));
+  return i >= INT32_MIN && i <= INT32_MAX ? (int)i : INT32_MIN;
 }
 static const char* text(const json_t* j, const char* key) {
   const char* s = json_string_value(json_object_get(j, key));
@@ -114,8 +116,8 @@ static void read_geom(const json_t* j, abGeom* g) {
   g->condim = integer(j, "condim");
   g->group = integer(j, "group");
   numbers(j, "rgba", 4, rgba);
-  for (int k = 0; k < 4; k++) g->rgba[k] = (float)rgba[k];
-  g->mesh = integer(j, "mesh");
+  for (int k = 0; k < 4; k++) g->rgba[k] = (float)(rgba[k] > 0 ? rgba[k] < 1 ? rgba[k] : 1 : 0);
+  g->mesh = json_is_integer(json_object_get(j, "mesh")) ? integer(j, "mesh") : -1;
 }
 
 static void read_mesh(Recorded* r, const json_t* j, abMesh* m) {
@@ -161,22 +163,42 @@ static void read_parts(Recorded* r) {
 }
 
 static bool inside(int i, int n) { return i >= 0 && i < n; }
+static bool range_inside(int first, int count, int n) {
+  return first >= 0 && count >= 0 && first <= n && count <= n - first;
+}
+
+static bool good_body(const abModel* m, int i) {
+  const abBody* b = &m->body[i];
+  // Only the world is its own parent, and what is fixed to it does not move.
+  return inside(b->parent, i > 0 ? i : 1) && inside(b->weld, i + 1) && b->mover >= -1 &&
+         b->mover < m->nbody && (i > 0 || b->mover == -1) &&
+         range_inside(b->geom0, b->ngeom, m->ngeom) &&
+         range_inside(b->joint0, b->njoint, m->njoint);
+}
+
+// Joints take their coordinates one after the other.
+static bool good_joint(const abModel* m, int i, int64_t* q, int64_t* v) {
+  static const int nq[] = {7, 4, 1, 1}, nv[] = {6, 3, 1, 1};
+  const abJoint* a = &m->joint[i];
+  bool good = inside(a->body, m->nbody) && a->q0 == *q && a->v0 == *v;
+  *q += nq[a->type], *v += nv[a->type];
+  return good;
+}
+
+static bool good_geom(const abModel* m, int i) {
+  const abGeom* g = &m->geom[i];
+  return inside(g->body, m->nbody) && g->mesh < m->nmesh &&
+         (g->shape.type == AB_MESH ? g->mesh >= 0 : g->mesh >= -1);
+}
 
 // Every index of the model points at something.
 static bool consistent(const abModel* m) {
-  bool good = m->nbody > 0 && m->nq >= 0 && m->nv >= 0;
-  for (int i = 0; i < m->nbody && good; i++) {
-    const abBody* b = &m->body[i];
-    good = inside(b->parent, m->nbody) && b->geom0 >= 0 && b->ngeom >= 0 &&
-           b->ngeom <= m->ngeom - b->geom0;
-  }
-  for (int i = 0; i < m->njoint && good; i++)
-    good = inside(m->joint[i].body, m->nbody) && inside(m->joint[i].q0, m->nq) &&
-           inside(m->joint[i].v0, m->nv);
-  for (int i = 0; i < m->ngeom && good; i++)
-    good = inside(m->geom[i].body, m->nbody) &&
-           (m->geom[i].shape.type != AB_MESH || inside(m->geom[i].mesh, m->nmesh));
-  return good;
+  bool good = m->nbody > 0;
+  int64_t q = 0, v = 0;
+  for (int i = 0; i < m->nbody && good; i++) good = good_body(m, i);
+  for (int i = 0; i < m->njoint && good; i++) good = good_joint(m, i, &q, &v);
+  for (int i = 0; i < m->ngeom && good; i++) good = good_geom(m, i);
+  return good && q == m->nq && v == m->nv;
 }
 
 abModel* ab_model_from_json(const char* json, const char* path, abError* error) {

@@ -18,8 +18,8 @@ static const abRecorderFormat* format_of(const char* path) {
 }
 
 abRecorder* ab_record_open(const char* path, const abModel* model, abError* error) {
-  if (!path || !path[0]) {
-    ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "a recording needs a file name");
+  if (!path || !path[0] || !model) {
+    ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "a recording needs a file name and a model");
     return NULL;
   }
   const abRecorderFormat* format = format_of(path);
@@ -38,6 +38,7 @@ abRecorder* ab_record_open(const char* path, const abModel* model, abError* erro
     return NULL;
   }
   r->format = format;
+  r->nbody = model->nbody, r->ngeom = model->ngeom;
   r->path = copy;
   r->last_flush = ab_wall_clock();
   if (format->open(r, model, error) != AB_OK) {
@@ -50,6 +51,11 @@ abRecorder* ab_record_open(const char* path, const abModel* model, abError* erro
 }
 
 abStatus ab_record_sample(abRecorder* r, const abModel* model, const abData* data, abError* error) {
+  if (!r || !model || !data)
+    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no recorder, model or simulation");
+  if (model->nbody != r->nbody || model->ngeom != r->ngeom)
+    return ab_fail(error, AB_ERROR_ARGUMENT, r->path, 0,
+                   "the recording was begun with another model");
   abStatus status = r->format->sample(r, model, data, error);
   if (status != AB_OK) return status;
   r->nsample++;
@@ -58,6 +64,7 @@ abStatus ab_record_sample(abRecorder* r, const abModel* model, const abData* dat
 }
 
 abStatus ab_record_flush(abRecorder* r, abError* error) {
+  if (!r) return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no recorder");
   r->last_flush = ab_wall_clock();
   if (!r->format->flush || !r->pending) return AB_OK;
   abStatus status = r->format->flush(r, error);

@@ -27,6 +27,7 @@ struct abRecorder {
   size_t pending;     // bytes that wait for a flush; each format keeps it
   double last_flush;  // wall clock
   int nsample;
+  int nbody, ngeom;  // of the model
 };
 
 extern const abRecorderFormat ab_record_csv, ab_record_h5, ab_record_glb, ab_record_html;

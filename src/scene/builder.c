@@ -124,10 +124,10 @@ void ab_scene_free(abScene* s) {
 }
 
 const char* ab_scene_string(abScene* s, const char* text) {
-  return ab_bag_copy_string(&s->bag, text);
+  return s && text ? ab_bag_copy_string(&s->bag, text) : NULL;
 }
 
-abSceneOption* ab_scene_option(abScene* s) { return &s->option; }
+abSceneOption* ab_scene_option(abScene* s) { return s ? &s->option : NULL; }
 
 // --- checks ---
 
@@ -195,7 +195,14 @@ bool ab_keep_source(abScene* scene, abSource* source) {
 
 // --- bodies and joints ---
 
+// -1, as all that add something return where they add nothing.
+int ab_nothing_given(abError* error) {
+  ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no scene, or nothing to add to it");
+  return -1;
+}
+
 int ab_scene_add_body(abScene* scene, const abBodyDef* def, abError* error) {
+  if (!scene || !def) return ab_nothing_given(error);
   abBodyDef d = *def;
   abSubject s = {"body", d.name, d.source, error};
   if (!ab_check_refers(&s, d.parent, scene->body.n, "body")) return -1;
@@ -232,6 +239,7 @@ static bool good_range(const abSubject* s, const abJointDef* d) {
 }
 
 int ab_scene_add_joint(abScene* scene, const abJointDef* def, abError* error) {
+  if (!scene || !def) return ab_nothing_given(error);
   abJointDef d = *def;
   abSubject s = {"joint", d.name, d.source, error};
   if (!ab_check_refers(&s, d.body, scene->body.n, "body")) return -1;
@@ -302,6 +310,7 @@ static bool good_surface(const abSubject* s, const abGeomDef* d) {
 }
 
 int ab_scene_add_geom(abScene* scene, const abGeomDef* def, abError* error) {
+  if (!scene || !def) return ab_nothing_given(error);
   abGeomDef d = *def;
   abSubject s = {"geom", d.name, d.source, error};
   if (!ab_check_refers(&s, d.body, scene->body.n, "body") || !good_size(&s, scene, &d) ||
@@ -385,6 +394,7 @@ static bool take_vertices(abScene* scene, const abSubject* s, abMeshDef* d) {
 }
 
 int ab_scene_add_mesh(abScene* scene, const abMeshDef* def, abError* error) {
+  if (!scene || !def) return ab_nothing_given(error);
   abMeshDef d = *def;
   abSubject s = {"mesh", d.name, d.source, error};
   if (!good_mesh(&s, &d)) return -1;

@@ -35,4 +35,8 @@ void* ab_list_room(void* item, int n, int* capacity, size_t size);
   ((list).item = ab_list_room((list).item, (list).n, &(list).capacity, sizeof *(list).item), \
    (list).n < (list).capacity ? ((list).item[(list).n] = *(def), (list).n++) : -1)
 
+// Fills in the error where there is no scene or nothing to add; -1, as all that add something
+// return where they add nothing.
+int ab_nothing_given(abError* error);
+
 #endif

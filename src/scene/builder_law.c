@@ -43,6 +43,7 @@ abPairDef ab_pair_def(void) {
 // --- sites and tendons ---
 
 int ab_scene_add_site(abScene* scene, const abSiteDef* def, abError* error) {
+  if (!scene || !def) return ab_nothing_given(error);
   abSiteDef d = *def;
   abSubject s = {"site", d.name, d.source, error};
   if (!ab_check_refers(&s, d.body, scene->body.n, "body") ||
@@ -95,6 +96,7 @@ static bool good_tendon(const abSubject* s, const abScene* scene, const abTendon
 }
 
 int ab_scene_add_tendon(abScene* scene, const abTendonDef* def, abError* error) {
+  if (!scene || !def) return ab_nothing_given(error);
   abTendonDef d = *def;
   abSubject s = {"tendon", d.name, d.source, error};
   if (!good_tendon(&s, scene, &d)) return -1;
@@ -147,6 +149,7 @@ static bool good_equality(const abSubject* s, const abScene* scene, const abEqua
 }
 
 int ab_scene_add_equality(abScene* scene, const abEqualityDef* def, abError* error) {
+  if (!scene || !def) return ab_nothing_given(error);
   abEqualityDef d = *def;
   abSubject s = {"equality", d.name, d.source, error};
   if (!good_equality(&s, scene, &d)) return -1;
@@ -168,6 +171,7 @@ static bool good_drive(const abSubject* s, const abScene* scene, const abActuato
 }
 
 int ab_scene_add_actuator(abScene* scene, const abActuatorDef* def, abError* error) {
+  if (!scene || !def) return ab_nothing_given(error);
   abActuatorDef d = *def;
   abSubject s = {"actuator", d.name, d.source, error};
   if (!good_drive(&s, scene, &d) || !ab_check_finite(&s, 6, d.gear, "gear") ||
@@ -200,6 +204,7 @@ static bool copy_numbers(abScene* scene, const abSubject* s, int n, const double
 }
 
 int ab_scene_add_key(abScene* scene, const abKeyDef* def, abError* error) {
+  if (!scene || !def) return ab_nothing_given(error);
   abKeyDef d = *def;
   abSubject s = {"key", d.name, d.source, error};
   if (!ab_check_finite(&s, 1, &d.time, "time") || !copy_numbers(scene, &s, d.nq, &d.q, "qpos") ||
@@ -215,6 +220,7 @@ int ab_scene_add_key(abScene* scene, const abKeyDef* def, abError* error) {
 }
 
 int ab_scene_add_pair(abScene* scene, const abPairDef* def, abError* error) {
+  if (!scene || !def) return ab_nothing_given(error);
   abPairDef d = *def;
   abSubject s = {"pair", NULL, d.source, error};
   double gaps[2] = {d.margin, d.gap};
@@ -238,6 +244,7 @@ int ab_scene_add_pair(abScene* scene, const abPairDef* def, abError* error) {
 }
 
 int ab_scene_add_exclude(abScene* scene, int body1, int body2, abError* error) {
+  if (!scene) return ab_nothing_given(error);
   abSubject s = {"exclude", NULL, {0}, error};
   if (!ab_check_refers(&s, body1, scene->body.n, "body") ||
       !ab_check_refers(&s, body2, scene->body.n, "body"))
@@ -248,6 +255,7 @@ int ab_scene_add_exclude(abScene* scene, int body1, int body2, abError* error) {
 }
 
 abStatus ab_scene_set(abScene* scene, const char* name, double value, abError* error) {
+  if (!scene || !name) return ab_nothing_given(error), AB_ERROR_ARGUMENT;
   if (!name || !*name) return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "a parameter has no name");
   if (!isfinite(value))
     return ab_fail(error, AB_ERROR_SCENE, NULL, 0, "parameter '%s' is not a finite number", name);

@@ -112,6 +112,10 @@ abModel* ab_scene_compile(const abScene* scene, abError* error) {
 }
 
 abModel* ab_compile_scene(const abScene* scene, abNotes* notes, abError* error) {
+  if (!scene) {
+    ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no scene; did loading it fail?");
+    return NULL;
+  }
   abError own;
   abCompiler c = {.scene = scene, .error = error ? error : &own};
   abModel* model = compile(&c) ? NULL : ab_compile_pack(&c);

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/input.h"
 #include "math/vec.h"
 
 void ab_mesh_data_free(abMeshData* m) {
@@ -170,36 +171,11 @@ abStatus ab_mesh_read_memory(const char* name, const void* bytes, size_t n, abMe
   return AB_OK;
 }
 
-// The whole file; *bytes is the caller's to free.
-static abStatus read_all(const char* path, char** bytes, size_t* n, abError* error) {
-  FILE* file = fopen(path, "rb");
-  if (!file) return ab_fail(error, AB_ERROR_FILE, path, 0, "cannot be opened; check the path");
-  size_t capacity = 1 << 16;
-  char* buffer = ab_alloc(capacity);
-  *n = 0;
-  while (buffer) {
-    size_t got = fread(buffer + *n, 1, capacity - *n, file);
-    *n += got;
-    if (*n < capacity) break;
-    char* bigger = ab_realloc(buffer, 2 * capacity);
-    if (!bigger) ab_free(buffer);
-    buffer = bigger;
-    capacity *= 2;
-  }
-  bool failed = ferror(file) != 0;
-  fclose(file);
-  *bytes = buffer;
-  if (!buffer) return ab_fail(error, AB_ERROR_MEMORY, path, 0, "no memory for the file");
-  if (!failed) return AB_OK;
-  ab_free(buffer);
-  return ab_fail(error, AB_ERROR_FILE, path, 0, "cannot be read; is it a file?");
-}
-
 abStatus ab_mesh_read(const char* path, abMeshData* out, abError* error) {
   char* bytes = NULL;
   size_t n = 0;
   *out = (abMeshData){0};
-  abStatus status = read_all(path, &bytes, &n, error);
+  abStatus status = ab_input_read_ordinary(path, &bytes, &n, error);
   if (status) return status;
   status = ab_mesh_read_memory(path, bytes, n, out, error);
   ab_free(bytes);

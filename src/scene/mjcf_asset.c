@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/input.h"
 #include "math/rotation.h"
 #include "scene/mjcf.h"
 
@@ -32,7 +33,7 @@ bool ab_add_mesh_file(abReading* m, const abXml* e, abMeshDef* def, const char* 
   def->file = ab_xml_path(m->doc, m->doc->root->file, path);
   if (!def->file || !beside) return ab_no_memory(m);
   // a file that was included may have its meshes beside it
-  if (e->file != m->doc->root->file && !ab_xml_exists(def->file) && ab_xml_exists(beside))
+  if (e->file != m->doc->root->file && !ab_input_exists(def->file) && ab_input_exists(beside))
     def->file = beside;
   return true;
 }

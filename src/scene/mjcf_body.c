@@ -14,7 +14,10 @@ static bool visit_children(abReading* m, const abXml* e, const abPlace* at, Visi
 
 // --- frames --------------------------------------------------------------------------------------
 
-static bool visit_frame(abReading* m, const abXml* e, const abPlace* at, Visit visit) {
+// Neither this nor the next is inlined: bodies nest a thousand deep, and what only frames and
+// replicas need must not be on the stack for each of them.
+__attribute__((noinline)) static bool visit_frame(abReading* m, const abXml* e, const abPlace* at,
+                                                  Visit visit) {
   abPlace inner = *at;
   abPose pose = pose_identity();
   abView v = ab_plain(e);
@@ -27,7 +30,8 @@ static bool visit_frame(abReading* m, const abXml* e, const abPlace* at, Visit v
 
 // Replica i stands at the i-th power of the step between replicas; its names get a number of
 // constant width.
-static bool visit_replicate(abReading* m, const abXml* e, const abPlace* at, Visit visit) {
+__attribute__((noinline)) static bool visit_replicate(abReading* m, const abXml* e,
+                                                      const abPlace* at, Visit visit) {
   abView v = ab_plain(e);
   int count = 0;
   double offset[3] = {0}, angle[3] = {0};
@@ -164,7 +168,10 @@ static bool read_body(abReading* m, const abXml* e, abPlace* inner, abBodyDef* d
 }
 
 // A body that cannot be read stands there all the same, so that what it holds is looked at, too.
-static bool add_body(abReading* m, const abXml* e, const abPlace* at, abPlace* inner) {
+// Not inlined: bodies nest a thousand deep, and what a body is read with must not stay on the stack
+// while its children are read.
+__attribute__((noinline)) static bool add_body(abReading* m, const abXml* e, const abPlace* at,
+                                               abPlace* inner) {
   abBodyDef def = ab_body_def();
   *inner = (abPlace){0, pose_identity(), at->class_, at->suffix};
   if (!read_body(m, e, inner, &def)) {

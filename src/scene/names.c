@@ -69,16 +69,16 @@ static int find(const void* array, int n, size_t stride, const char* name) {
 }
 
 int ab_find_body(const abModel* m, const char* name) {
-  return find(m->body, m->nbody, sizeof *m->body, name);
+  return m ? find(m->body, m->nbody, sizeof *m->body, name) : -1;
 }
 int ab_find_joint(const abModel* m, const char* name) {
-  return find(m->joint, m->njoint, sizeof *m->joint, name);
+  return m ? find(m->joint, m->njoint, sizeof *m->joint, name) : -1;
 }
 int ab_find_geom(const abModel* m, const char* name) {
-  return find(m->geom, m->ngeom, sizeof *m->geom, name);
+  return m ? find(m->geom, m->ngeom, sizeof *m->geom, name) : -1;
 }
 int ab_find_actuator(const abModel* m, const char* name) {
-  return find(m->actuator, m->nactuator, sizeof *m->actuator, name);
+  return m ? find(m->actuator, m->nactuator, sizeof *m->actuator, name) : -1;
 }
 int ab_find_site(const abModel* m, const char* name) {
   return find(m->site, m->nsite, sizeof *m->site, name);
@@ -90,20 +90,20 @@ int ab_find_equality(const abModel* m, const char* name) {
   return find(m->equality, m->nequality, sizeof *m->equality, name);
 }
 int ab_find_key(const abModel* m, const char* name) {
-  return find(m->key, m->nkey, sizeof *m->key, name);
+  return m ? find(m->key, m->nkey, sizeof *m->key, name) : -1;
 }
 
 int ab_scene_find_body(const abScene* s, const char* name) {
-  return ab_names_find(&s->body_name, name);
+  return s ? ab_names_find(&s->body_name, name) : -1;
 }
 int ab_scene_find_joint(const abScene* s, const char* name) {
-  return ab_names_find(&s->joint_name, name);
+  return s ? ab_names_find(&s->joint_name, name) : -1;
 }
 int ab_scene_find_geom(const abScene* s, const char* name) {
-  return ab_names_find(&s->geom_name, name);
+  return s ? ab_names_find(&s->geom_name, name) : -1;
 }
 int ab_scene_find_mesh(const abScene* s, const char* name) {
-  return ab_names_find(&s->mesh_name, name);
+  return s ? ab_names_find(&s->mesh_name, name) : -1;
 }
 int ab_scene_find_site(const abScene* s, const char* name) {
   return ab_names_find(&s->site_name, name);

@@ -284,6 +284,8 @@ static void save_tree(abWriter* w, const Links* l) {
 }
 
 abStatus ab_scene_save(const abScene* scene, const char* path, abError* error) {
+  if (!scene || !path)
+    return ab_fail(error, AB_ERROR_ARGUMENT, path, 0, "there is no scene, or no name to write to");
   Links links;
   abWriter w = {.s = scene};
   if (!make_links(scene, &links)) {

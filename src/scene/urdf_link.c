@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/input.h"
 #include "math/rotation.h"
 #include "scene/urdf.h"
 
@@ -99,10 +100,10 @@ static const char* in_package(abReading* m, const char* path) {
     char folder[700], text[1500];
     if (!folder_above(m, level, folder, sizeof folder)) return NULL;
     snprintf(text, sizeof text, "%s%s", folder, path);
-    if (ab_xml_exists(text)) return ab_xml_copy(m->doc, text);
+    if (ab_input_exists(text)) return ab_xml_copy(m->doc, text);
     if (!rest || length == 0 || !is_package(folder, path, length)) continue;
     snprintf(text, sizeof text, "%s%s", folder, rest + 1);
-    if (ab_xml_exists(text)) return ab_xml_copy(m->doc, text);
+    if (ab_input_exists(text)) return ab_xml_copy(m->doc, text);
   }
   return NULL;
 }
@@ -114,7 +115,7 @@ static const char* beside(abReading* m, const char* path) {
     char text[600];
     if (snprintf(text, sizeof text, "%s%s", up[i], path) >= (int)sizeof text) break;
     const char* tried = ab_xml_path(m->doc, m->doc->root->file, text);
-    if (tried && ab_xml_exists(tried)) return tried;
+    if (tried && ab_input_exists(tried)) return tried;
   }
   return NULL;
 }
@@ -132,7 +133,7 @@ static bool find_file(abReading* m, const abXml* e, const char* name, abMeshDef*
   }
   const char* slash = package ? strchr(path, '/') : NULL;
   if (slash) path = slash + 1;
-  if (!ab_add_mesh_file(m, e, def, path) || ab_xml_exists(def->file)) return m->files;
+  if (!ab_add_mesh_file(m, e, def, path) || ab_input_exists(def->file)) return m->files;
   found = beside(m, path);
   if (found) {
     def->file = found;

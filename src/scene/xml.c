@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/input.h"
 #include "scene/mesh_file.h"
 
 typedef struct abXmlBlock {
@@ -68,40 +69,12 @@ const char* ab_xml_path(abXmlDoc* doc, const char* base, const char* path) {
   return out;
 }
 
-bool ab_xml_exists(const char* path) {
-  FILE* f = fopen(path, "rb");
-  if (f) fclose(f);
-  return f != NULL;
-}
-
 abStatus ab_xml_read_file(const char* path, char** bytes, size_t* n, abError* error) {
-  *bytes = NULL;
-  *n = 0;
-  FILE* f = fopen(path, "rb");
-  if (!f)
-    return ab_fail(error, AB_ERROR_FILE, path, 0,
-                   "the file cannot be opened; check the path and its permissions");
-  size_t room = 0;
-  bool ok = true;
-  for (;;) {
-    if (*n == room) {
-      room = room ? 2 * room : 65536;
-      char* more = room <= AB_XML_BYTES ? ab_realloc(*bytes, room) : NULL;
-      if (!(ok = more != NULL)) break;
-      *bytes = more;
-    }
-    size_t got = fread(*bytes + *n, 1, room - *n, f);
-    *n += got;
-    if (!got) break;
-  }
-  bool bad = ferror(f) != 0;
-  fclose(f);
-  if (ok && !bad) return AB_OK;
+  abStatus status = ab_input_read(path, bytes, n, error);
+  if (status != AB_OK || *n <= AB_XML_BYTES) return status;
   ab_free(*bytes);
   *bytes = NULL;
-  if (bad)
-    return ab_fail(error, AB_ERROR_FILE, path, 0, "the file cannot be read; is it a folder?");
-  return ab_fail(error, AB_ERROR_MEMORY, path, 0, "the file is too large to be a scene");
+  return ab_fail(error, AB_ERROR_FILE, path, 0, "the file is too large to be a scene");
 }
 
 // --- parsing -----------------------------------------------------------------------------------
@@ -315,8 +288,10 @@ static abStatus read_include(abXmlDoc* doc, const abXml* e, const abXmlAttr* a, 
   *path = ab_xml_path(doc, doc->root->file, a->value);
   const char* beside = ab_xml_path(doc, e->file, a->value);
   if (!*path || !beside) return ab_fail(error, AB_ERROR_MEMORY, e->file, e->line, "no memory");
-  if (doc->read(*path, bytes, n, &reason) == AB_OK) return AB_OK;
-  if (strcmp(*path, beside) && doc->read(beside, bytes, n, &other) == AB_OK) {
+  // what a scene names must be an ordinary file: a pipe might never end
+  abXmlRead read = doc->read == ab_xml_read_file ? ab_input_read_ordinary : doc->read;
+  if (read(*path, bytes, n, &reason) == AB_OK) return AB_OK;
+  if (strcmp(*path, beside) && read(beside, bytes, n, &other) == AB_OK) {
     *path = beside;
     return AB_OK;
   }

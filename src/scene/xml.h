@@ -49,7 +49,6 @@ void ab_xml_free(abXmlDoc* doc);
 // Memory that lives as long as the document; NULL when there is none.
 void* ab_xml_take(abXmlDoc* doc, size_t bytes);
 const char* ab_xml_copy(abXmlDoc* doc, const char* text);
-bool ab_xml_exists(const char* path);
 // folder of `base` + `path`, or path itself where it is absolute
 const char* ab_xml_path(abXmlDoc* doc, const char* base, const char* path);
 

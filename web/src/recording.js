@@ -48,8 +48,8 @@ function readChunk(bytes) {
   chunk.time = new Float64Array(copy(8 * F));
   chunk.pose = readPoses(bytes, take(28 * F * B), F, B);
   chunk.count = new Uint32Array(copy(4 * F));
-  chunk.geom1 = new Uint16Array(copy(2 * C));
-  chunk.geom2 = new Uint16Array(copy(2 * C));
+  chunk.geom1 = new Uint32Array(copy(4 * C));
+  chunk.geom2 = new Uint32Array(copy(4 * C));
   chunk.tag = new Uint8Array(copy(C));
   chunk.nvert = new Uint8Array(copy(C));
   chunk.value = new Float32Array(unshuffle(bytes, take(4 * VALUES * C), VALUES * C, 4));
@@ -102,7 +102,7 @@ export class Recording {
     this.frames = this.time.length;
     this.pose = join(chunks, "pose", Float32Array);
     this.start = offsets(join(chunks, "count", Uint32Array));  // first contact of a frame
-    for (const [key, Type] of [["geom1", Uint16Array], ["geom2", Uint16Array], ["tag", Uint8Array],
+    for (const [key, Type] of [["geom1", Uint32Array], ["geom2", Uint32Array], ["tag", Uint8Array],
                                ["nvert", Uint8Array], ["vertex", Int16Array], ["pressure", Uint8Array]])
       this[key] = key === "vertex" ? this.joinVertices(chunks) : join(chunks, key, Type);
     this.contacts = this.tag.length;
@@ -148,7 +148,7 @@ export class Recording {
   geom(i) { return this.model.geoms[i]; }
   bodyName(geom) { return this.model.bodies[this.geom(geom).body].name || "world"; }
   pairName(c) { return `${this.bodyName(this.geom1[c])} · ${this.bodyName(this.geom2[c])}`; }
-  pairKey(c) { return this.geom1[c] * 65536 + this.geom2[c]; }
+  pairKey(c) { return this.geom1[c] * this.model.geoms.length + this.geom2[c]; }
   get(c, k) { return this.value[c * VALUES + k]; }
   vec(c, k, out) { return out.set(this.get(c, k), this.get(c, k + 1), this.get(c, k + 2)); }
 

@@ -1,0 +1,13 @@
+# What a hostile file, a full disk or a killed process must not do; needs Python with h5py and numpy.
+if(TARGET abut_cli)
+  set(scripts recordings output input)
+  if(NOT ABUT_SANITIZE AND NOT ABUT_SANITIZE_THREAD)
+    list(APPEND scripts kill)
+    add_test(NAME trust_binaries COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/test_binaries.py
+      $<TARGET_FILE:abut_cli> $<TARGET_FILE:abut_shared> ${CMAKE_BINARY_DIR} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  endif()
+  foreach(name ${scripts})
+    add_test(NAME trust_${name} COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/test_${name}.py $<TARGET_FILE:abut_cli>
+      WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  endforeach()
+endif()
