@@ -214,7 +214,10 @@ static std::shared_ptr<Model> compile(const Scene& s) {
 
 // The scene and the notes: (message, file, line).
 static nb::tuple loaded(abScene* scene, abNotes* notes, const abError& error) {
-  if (!scene) raise(error);
+  if (!scene) {
+    ab_notes_free(notes);
+    raise(error);
+  }
   nb::object s = nb::cast(new Scene(scene), nb::rv_policy::take_ownership);
   nb::list list;
   for (int i = 0; i < notes->n; i++)

@@ -251,17 +251,18 @@ static abVec2* overlap(const Face* a, const Face* b, int* n, abVec2* buffer[2]) 
   return now;
 }
 
-// How far the step reaches: the margin, and what the motion closes at the fastest corner. The
-// relative velocity along n is affine over the plane.
+// How far the step reaches: the margin, and how far the fastest corner moves. An impact may turn the
+// motion round within the step, so that corners that leave count, too. The relative velocity along
+// n is affine over the plane.
 static double reach(const abTouchWork* w, const abPatch* p, int n, const abVec2* polygon) {
   abVec3 turn = v3_cross(p->normal, v3_sub(w->side[0].twist.ang, w->side[1].twist.ang));
   abVec2 g = v2(v3_dot(turn, p->t1), v3_dot(turn, p->t2));
-  double v0 = v3_dot(p->normal, ab_touch_velocity(w, v3_zero())), least = 0;
+  double v0 = v3_dot(p->normal, ab_touch_velocity(w, v3_zero())), most = 0;
   for (int i = 0; i < n; i++) {
-    double v = v0 + v2_dot(g, polygon[i]);
-    least = v < least ? v : least;
+    double v = fabs(v0 + v2_dot(g, polygon[i]));
+    most = v > most ? v : most;
   }
-  return w->touch->margin - w->touch->h * least;
+  return w->touch->margin + w->touch->h * most;
 }
 
 // Distance of a point from a convex polygon it is outside of, and the nearest point.

@@ -62,25 +62,46 @@ static void relative_at(const abContactProblem* problem, const abPatchContact* c
 }
 
 // Rebound. A body approaches with u over the gap d while the free motion accelerates it towards the
-// other by a; it strikes after the time t, d = u t + a t^2 / 2, with sqrt(u^2 + 2 a d), leaves with e
-// times that, w, and flies on for what is left of the step, T = h - t. So it should end with the
+// other by a; it strikes after the time t, d = u t + a t^2 / 2, with sqrt(u^2 + 2 a d), leaves with
+// e times that, w, and flies on for what is left of the step, T = h - t. So it should end with the
 // velocity w - a T at the height w T - a T^2 / 2: energy and time are right whatever the step's
 // length. The velocity is the target; that the height is another than d + h (w - a T) is left to
 // the shift of the coordinates (`lift`, find_shift in patch_solve.c). Where it would be falling
-// again, or bounces end within the step, only the energy is made right, at the height d + h v':
+// again, bounces end within the step, or bodies turn by it, only the energy is made right, at the
+// height d + h v':
 //
 //   v'^2 / 2 + a (d + h v') = e^2 (u^2 + 2 a d) / 2.
 typedef struct Rebound {
   double speed, lift;
 } Rebound;
 
-static Rebound find_rebound(double u, double a, double d, double e, double h) {
+static Rebound find_rebound(double u, double a, double d, double e, double h, bool central) {
   double strikes = sqrt(u * u + 2 * fmax(a, 0) * d);
   double t = a > 0 ? 2 * d / (u + strikes) : d / u, T = fmax(0, h - t), w = e * strikes;
   double speed = w - fmax(a, 0) * T, height = (w - 0.5 * fmax(a, 0) * T) * T;
-  if (speed > 0.1 * fmax(a, 0) * h) return (Rebound){speed, (height - d) / h - speed};
+  if (central && speed > 0.1 * fmax(a, 0) * h) return (Rebound){speed, (height - d) / h - speed};
   double ah = fmax(a, 0) * h, left = ah * ah + e * e * u * u - 2 * (1 - e * e) * fmax(a, 0) * d;
   return (Rebound){sqrt(fmax(0, left)) - ah, 0};
+}
+
+// Nothing turns by it: the effective mass is that of the bodies.
+static bool is_central(const abPatchSystem* system, const abPatchContact* c) {
+  const abResponse* r = system->problem->response;
+  double mobility = 0;
+  for (int k = 0; k < 2; k++)
+    if (c->side[k].block >= 0) mobility += r->inv_mass[c->side[k].body];
+  return c->push * c->law.moments.m[AB_M_1] * mobility > 0.999;
+}
+
+// Whether a corner's new target is below what keeps it out.
+static bool lets_in(const abPatchLaw* law, const double target[3]) {
+  for (int i = 0; i < law->ncorner; i++) {
+    double x = law->x[i], y = law->y[i], least = INFINITY;
+    for (int k = 0; k < 2; k++)
+      least = fmin(least, law->target[k][0] + law->target[k][1] * x + law->target[k][2] * y);
+    if (target[0] + target[1] * x + target[2] * y < least) return true;
+  }
+  return false;
 }
 
 static bool add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
@@ -96,13 +117,15 @@ static bool add_restitution(const abPatchSystem* system, const abPair* pair, abP
   double a = (before[2] - after[2]) / h;
   double gap = -(pair->patch.h0 + pair->patch.hx * cx + pair->patch.hy * cy);
   if (!(u > 0) || gap > h * (u + 0.5 * fmax(0, a * h))) return false;
-  Rebound rebound = find_rebound(u, a, fmax(gap, 0), e, h);
+  Rebound rebound = find_rebound(u, a, fmax(gap, 0), e, h, is_central(system, c));
   if (!(rebound.speed > REBOUND * fabs(a) * h)) return false;
   double ratio = rebound.speed / u;
   double target[3] = {-ratio * before[2], ratio * before[4], -ratio * before[3]};
   double old = fmin(law->target[0][0] + law->target[0][1] * cx + law->target[0][2] * cy,
                     law->target[1][0] + law->target[1][1] * cx + law->target[1][2] * cy);
   if (target[0] + target[1] * cx + target[2] * cy <= old) return false;
+  // where the body turns, no corner may be let in: then the whole patch leaves alike
+  if (lets_in(law, target)) target[0] = rebound.speed, target[1] = target[2] = 0;
   for (int i = 0; i < 2; i++) memcpy(law->target[i], target, sizeof target);
   c->lift = rebound.lift;
   return true;

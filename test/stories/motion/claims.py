@@ -79,3 +79,27 @@ class Context:
         self.check("steps not solved", self.unconverged, high=0)
         if hasattr(self, "rise"):
             self.check("energy rise / allowed", self.rise, high=1)
+
+
+# Cases and steps [ms] of which some claim does not hold yet: the full run measures and reports them, the short one leaves
+# them out. A case that comes to hold is taken off this list.
+OPEN = {
+    ("arch_falls", 10),
+    ("ball", 10),
+    ("cards_stand", 10),
+    ("cart", 10),
+    ("chain_over_rail", 10),
+    ("cube_over_edge", None),
+    ("dominoes", 5),
+    ("e_0.9", 10),
+    ("euler_disc", 1),
+    ("mesh_ball_500", 10),
+    ("quadruped", 10),
+    ("ramp_to_floor", 10),
+    ("slides_and_spins", 10),
+    ("slope_topples", 10),
+    ("stack_hit_by_ball", 10),
+    ("thin_bodies_100", 10),
+    ("two_plates", 10),
+    ("up_and_down", 10),
+}
