@@ -131,6 +131,21 @@ static bool finite_touch(const abTouch* t) {
   return v3_finite(sum) && isfinite(p.w + p.x + p.y + p.z + q.w + q.x + q.y + q.z);
 }
 
+bool ab_touch_sweeps(const abTouchWork* w, int i, abVec3 n) {
+  const abTouchSide *s = &w->side[i], *o = &w->side[1 - i];
+  double h = w->touch->h, size = v3_norm(s->half), sign = i ? 1 : -1;
+  abVec3 x = v3_add(s->p0, m3_apply(&s->R0, s->middle));
+  double closing = -v3_dot(n, ab_touch_velocity(w, x));
+  double way = h * (fmax(closing, 0) + v3_norm(v3_sub(s->twist.ang, o->twist.ang)) * size);
+  if (!(way > s->skin->thin)) return false;
+  abVec3 d = m3_apply_t(&s->R0, v3_scale(sign, n)), z = s->half;
+  if (s->skin->brick || s->shape->type != AB_MESH)
+    return way > 2 * (z.x * fabs(d.x) + z.y * fabs(d.y) + z.z * fabs(d.z));
+  const abVec3* v = s->poly->vert;
+  return way > v3_dot(d, v3_sub(v[ab_touch_support(s->poly, d, w->near[i])],
+                                v[ab_touch_support(s->poly, v3_neg(d), w->near[i])]));
+}
+
 // --- on a plane
 
 // The lowest of the side's points along n.
@@ -165,10 +180,6 @@ static int find_plane(abTouchWork* w, abTouchFeature* feature) {
 }
 
 // --- the whole
-
-static bool has_facets(const abShape* s) {
-  return s->type == AB_MESH && s->poly->nvert >= AB_TOUCH_FACETS;
-}
 
 static bool is_plane(const abTouchWork* w) { return !w->side[0].poly || !w->side[1].poly; }
 
@@ -211,13 +222,14 @@ static bool passes(abTouchWork* w, int n, abTouchFeature* feature, const abPatch
 }
 
 bool ab_touch_patch(const abTouch* t, abArena* scratch, abVec2* polygon, abPatch* patch) {
-  abTouchWork w;
+  int near[2] = {0, 0};
+  abTouchWork w = {.near = near};
   abTouchFeature feature[AB_TOUCH_FEATURES];
   if (!finite_touch(t) || (!t->shape1->poly && !t->shape2->poly)) return false;
   begin(t, scratch, &w);
   if (is_round(t->shape1) || is_round(t->shape2)) return ab_touch_round(&w, polygon, patch);
   bool seen;
-  if (has_facets(t->shape1) || has_facets(t->shape2)) {
+  if (ab_touch_facets(t->shape1) != ab_touch_facets(t->shape2)) {
     if (!is_plane(&w) && ab_touch_apart(&w)) return false;
     if (ab_touch_rolls(&w, polygon, patch, &seen)) return seen;
   }
@@ -236,7 +248,5 @@ bool ab_touch_patch(const abTouch* t, abArena* scratch, abVec2* polygon, abPatch
     if (later) return false;
   }
   // Overlapping bodies always have a patch.
-  if (n == 0 || feature[0].g0 >= -t->tolerance) return false;
-  ab_touch_dot(&w, &feature[0], polygon, patch);
-  return true;
+  return n > 0 && feature[0].g0 < -t->tolerance && ab_touch_dot(&w, &feature[0], polygon, patch);
 }

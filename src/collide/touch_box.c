@@ -176,14 +176,51 @@ static abTouchFeature make_feature(const abTouchWork* w, const Gaps* g, int k, d
 }
 
 // Faces of both that lie on each other are one feature: the better one is kept.
-static int drop_copies(int n, abTouchFeature* feature) {
+static int drop_copies(int n, abTouchFeature* feature, double* score) {
   int m = 0;
   for (int i = 0; i < n; i++) {
     bool copy = false;
     for (int j = 0; j < m; j++) copy |= v3_norm2(v3_sub(feature[i].n, feature[j].n)) < SAME;
-    if (!copy) feature[m++] = feature[i];
+    if (!copy) feature[m] = feature[i], score[m++] = score[i];
   }
   return m;
+}
+
+// Where an edge meets an edge, as at the top of two cards that lean against each other, a face of
+// either tells the bricks apart as well as one of the other: the normal lies between them, and goes
+// over to one of them as it gets better by up to the tolerance. Both gaps are between the same two
+// edges, and the gap is linear in the direction. The faces must not be square to each other: boxes
+// that meet at the edges of a grid are apart along one or the other.
+static int blend(const abTouchWork* w, int n, abTouchFeature* feature, const double* score) {
+  const abTouchFeature *a = &feature[0], *b = NULL;
+  int own = a->face[0] >= 0 ? 0 : 1, k = 1;
+  if (a->face[own] < 0) return n;
+  for (; k < n && !b; k++)
+    if (feature[k].face[1 - own] >= 0 && v3_dot(a->n, feature[k].n) > 0.1) b = &feature[k];
+  double weight = b ? 1 - (score[0] - score[k - 1]) / w->touch->tolerance : 0;
+  if (!(weight > 0)) return n;
+  abVec3 sum = v3_axpy(weight, b->n, a->n);
+  double per = 1 / v3_norm(sum);
+  abTouchFeature f = {.n = v3_scale(per, sum),
+                      .g0 = per * (a->g0 + weight * b->g0),
+                      .g1 = per * (a->g1 + weight * b->g1),
+                      .face = {-1, -1},
+                      .edge = {-1, -1}};
+  for (int i = n < AB_TOUCH_FEATURES ? n++ : n - 1; i > 0; i--) feature[i] = feature[i - 1];
+  feature[0] = f;
+  return n;
+}
+
+// Bricks that overlap more than half-way go back to the side they came from, if that is not much
+// farther.
+static void turn_back(const abTouchWork* w, const Lay* l, Gaps* g) {
+  const abVec3* last = w->touch->normal;
+  for (int k = 0; last && k < 6; k++) {
+    abVec3 n = direction(&w->side[0], &w->side[1], k, -g->side[k]);
+    double taken, square, d = along_axis(l, k, &taken, &square), gap = -fabs(d) - taken;
+    if (v3_dot(n, *last) > 0.7 && ab_touch_out(w, n, gap) > g->gap[k])
+      g->side[k] = -g->side[k], g->gap[k] = gap;
+  }
 }
 
 int ab_touch_bricks(abTouchWork* w, abTouchFeature feature[AB_TOUCH_FEATURES]) {
@@ -197,20 +234,24 @@ int ab_touch_bricks(abTouchWork* w, abTouchFeature feature[AB_TOUCH_FEATURES]) {
   double least = most >= -tolerance ? tolerance : -most;
   if (edge_gaps(w, &l, &c, least, &g)) return 0;
   for (int k = 6; k < AXES; k++) most = g.gap[k] > most ? g.gap[k] : most;
+  if (most < -tolerance) turn_back(w, &l, &g);
   ab_touch_end(w);
   lay(&w->side[0], &w->side[1], true, &l);
   // where they overlap along all of them, that of the least overlap counts
   bool apart = most >= -tolerance;
-  double enough = apart ? -tolerance : most - 3 * w->tie;
+  double enough = apart ? -tolerance : 4 * most - 3 * w->tie;
   int n = 0;
   for (int k = 0; k < AXES; k++) {
     if (g.gap[k] < enough) continue;
     abTouchFeature f = make_feature(w, &g, k, end_gap(&l, k, g.side[k]));
-    double s = ab_touch_score(w, f.n, apart ? ab_touch_coasting(w, f.n, f.g1) : f.g0, k >= 6);
+    double gap = apart ? ab_touch_coasting(w, f.n, f.g1) : ab_touch_out(w, f.n, f.g0);
+    double s = ab_touch_score(w, f.n, gap, k >= 6);
     int at = n++;
     for (; at > 0 && s > score[at - 1]; at--)
       feature[at] = feature[at - 1], score[at] = score[at - 1];
     feature[at] = f, score[at] = s;
   }
-  return n > 1 ? drop_copies(n, feature) : n;
+  if (n == 1) return n;
+  n = drop_copies(n, feature, score);
+  return apart ? blend(w, n, feature, score) : n;
 }

@@ -90,7 +90,8 @@ static bool offer(Search* s, abVec3 n0, abVec3 n1, const int face[2], const int 
   bool edges = edge[0] >= 0;
   // between the present vertices: a bound
   double bound = v3_dot(n0, v3_sub(point(a, s->v[0], false), point(b, s->v[1], false)));
-  if (bound < -tolerance && (s->apart || ab_touch_score(w, n0, bound, edges) <= s->score))
+  if (bound < -tolerance &&
+      (s->apart || ab_touch_score(w, n0, ab_touch_out(w, n0, bound), edges) <= s->score))
     return false;
   bound = v3_dot(n1, v3_sub(point(a, s->v[0], true), point(b, s->v[1], true)));
   bound = ab_touch_score(w, n0, ab_touch_coasting(w, n0, bound), edges);
@@ -99,7 +100,7 @@ static bool offer(Search* s, abVec3 n0, abVec3 n1, const int face[2], const int 
   bool apart = f.g0 >= -tolerance;
   if (s->apart && !apart) return false;
   f.g1 = gap_along(s, n1, true);
-  double gap = apart ? ab_touch_coasting(w, n0, f.g1) : f.g0;
+  double gap = apart ? ab_touch_coasting(w, n0, f.g1) : ab_touch_out(w, n0, f.g0);
   double score = ab_touch_score(w, n0, gap, edges);
   if (apart == s->apart && score <= s->score) return false;
   s->apart = apart, s->best = f, s->score = score;
@@ -263,6 +264,7 @@ static void climb_out(Search* s) {
 bool ab_touch_hulls(abTouchWork* w, int ntried, bool thorough, abTouchFeature* feature) {
   const abTouch* t = w->touch;
   Search s = {.w = w, .tried = feature, .ntried = ntried, .score = -DBL_MAX, .seen = {-1, -1}};
+  s.v[0] = w->near[0], s.v[1] = w->near[1];
   if (ntried == 0 && ab_touch_apart(w)) return false;
   const abVec3* guess = ntried ? &feature[0].n : t->normal;
   abDistance d;
@@ -277,5 +279,6 @@ bool ab_touch_hulls(abTouchWork* w, int ntried, bool thorough, abTouchFeature* f
       nearest_later(w, &d))
     climb(&s, d.normal);
   feature[ntried] = s.best;
+  w->near[0] = s.v[0], w->near[1] = s.v[1];
   return s.score > -DBL_MAX;
 }

@@ -5,9 +5,11 @@
 abVec3 ab_touch_far(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 d) {
   const abTouchSide* s = &w->side[i];
   abVec3 local = m3_apply_t(&at->R[i], d), x;
+  double deep;
   if (s->shape->type == AB_BOX || s->shape->type == AB_MESH) {
-    if (!s->smooth || !ab_touch_smooth(s->poly, local, &x))
-      x = s->poly->vert[ab_touch_support(s->poly, local, 0)];
+    w->near[i] = ab_touch_support(s->poly, local, w->near[i]);
+    if (!s->smooth || !ab_touch_smooth(s->poly, w->near[i], local, &x, &deep))
+      x = s->poly->vert[w->near[i]];
   } else {
     x = ab_support(s->shape, local);
   }
@@ -48,11 +50,11 @@ static abTouchLine round_line(const abTouchWork* w, const abTouchPlace* at, int 
 }
 
 // The edge of a polyhedron that lies flattest at its farthest vertex.
-static abTouchLine edge_line(const abTouchSide* s, const abTouchPlace* at, int i, abVec3 d) {
+static abTouchLine edge_line(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 d) {
   abVec3 local = m3_apply_t(&at->R[i], d);
-  const abPolyhedron* p = s->poly;
+  const abPolyhedron* p = w->side[i].poly;
   const abHalf* half = ab_polyhedron_half(p);
-  int v = ab_touch_support(p, local, 0), first = ab_polyhedron_vert_half(p)[v], h = first;
+  int v = ab_touch_support(p, local, w->near[i]), first = ab_polyhedron_vert_half(p)[v], h = first;
   int best = -1;
   double least = 0.7;
   do {
@@ -77,7 +79,7 @@ void ab_touch_keep_lowest(abVec3 d, abTouchLine* l) {
 abTouchLine ab_touch_line(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 n) {
   abVec3 d = i ? n : v3_neg(n);
   const abTouchSide* s = &w->side[i];
-  abTouchLine l = ab_touch_flat(s) ? edge_line(s, at, i, d) : round_line(w, at, i, d);
+  abTouchLine l = ab_touch_flat(s) ? edge_line(w, at, i, d) : round_line(w, at, i, d);
   if (l.n == 1) return l;
   int low = v3_dot(d, l.p[0]) >= v3_dot(d, l.p[1]) ? 0 : 1;
   abVec3 e = v3_sub(l.p[1 - low], l.p[low]);
@@ -98,7 +100,7 @@ static void cut_span(abVec3 a, abVec3 b, abVec3 corner, abVec3 inward, double* s
 
 int ab_touch_end_face(const abPolyhedron* p, int end) {
   abVec3 d = v3(0, 0, end ? 1 : -1);
-  return ab_touch_face_at(p, d, d);
+  return ab_touch_face_at(p, d, d, 0);
 }
 
 bool ab_touch_cut_line(const abTouchWork* w, const abTouchPlace* at, const abTouchWay* way,

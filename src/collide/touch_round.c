@@ -134,14 +134,15 @@ static void move_back(const abTouchWork* w, const abTouchPlace* at, abVec3 n, St
   }
 }
 
-// Shortens the strip to where the step reaches; at least `width` of it is left.
-static bool cut_to_reach(const abTouchWork* w, abVec3 n, double width, Strip* s) {
+// Shortens the strip to where the step reaches; at least `width` of it is left. What strikes is in
+// reach, whatever its turning makes of the gap reckoned back.
+static bool cut_to_reach(const abTouchWork* w, abVec3 n, double width, bool strikes, Strip* s) {
   double reach = 0, gap[2] = {s->gap[0], s->gap[s->n - 1]};
   for (int k = 0; k < s->n; k++)
     reach = fmax(reach, -w->touch->h * v3_dot(n, ab_touch_velocity(w, s->x[k])));
   reach += w->touch->margin;
   int low = gap[0] <= gap[1] ? 0 : 1, high = 1 - low;
-  if (gap[low] > fmax(reach, w->watch)) return false;
+  if (gap[low] > fmax(reach, w->watch) && !strikes) return false;
   reach = fmax(reach, gap[low] + w->tie);
   if (s->n == 1 || gap[high] <= reach) return true;
   abVec3 along = v3_sub(s->x[1], s->x[0]);
@@ -220,22 +221,44 @@ static bool flat_patch(abTouchWork* w, const abTouchPlace* at, const abTouchWay*
   return ab_touch_faces(w, &f, slack, polygon, p);
 }
 
+// As take_outline of touch_faces.c: the whole line at the height of its lower end, where it is now.
+static bool sweep_strip(const abTouchWork* w, const abTouchPlace* at, const abTouchWay* way,
+                        Strip* s) {
+  int i = 1 - way->side;
+  const abTouchSide* side = &w->side[i];
+  if (side->shape->type != AB_CAPSULE && side->shape->type != AB_CYLINDER) return false;
+  if (!ab_touch_sweeps(w, i, way->n)) return false;
+  abTouchPlace start;
+  ab_touch_place(w, 0, &start);
+  abVec3 n = way->n, on = ab_touch_far(w, &start, i, i ? n : v3_neg(n));
+  double gap = ab_touch_gap(w, &start, n);
+  abVec3 axis = v3_scale(side->shape->size.y, m3_col(&start.R[i], 2));
+  s->n = 2;
+  for (int k = 0; k < 2; k++) {
+    abVec3 x = v3_add(start.pose[i].p, k ? axis : v3_neg(axis));
+    s->gap[k] = gap;
+    s->x[k] = v3_axpy(v3_dot(n, v3_sub(on, x)) + (i ? 0.5 : -0.5) * gap, n, x);
+  }
+  return gap >= -w->touch->tolerance && at->time < w->touch->h;
+}
+
 // The dot or strip of a round body where it was found to meet.
 static bool round_patch(abTouchWork* w, const abTouchPlace* at, const abTouchWay* way,
                         abVec2* polygon, abPatch* p) {
   abVec3 n = way->n;
   double r = radius_of(w);
-  Strip strip;
+  Strip strip, swept;
   if (way->side >= 0) {
     abTouchLine l = ab_touch_line(w, at, 1 - way->side, n);
     if (!ab_touch_cut_line(w, at, way, &l)) ab_touch_keep_lowest(way->side ? v3_neg(n) : n, &l);
     strip_on_face(at, w, way, &l, &strip);
+    if (sweep_strip(w, at, way, &swept)) return strip_patch(w, n, r, &swept, polygon, p);
   } else {
     abTouchLine la = ab_touch_line(w, at, 0, n), lb = ab_touch_line(w, at, 1, n);
     strip_of_lines(n, &la, &lb, r, &strip);
   }
   move_back(w, at, n, &strip);
-  return cut_to_reach(w, n, 2 * AB_TOUCH_DOT * r, &strip) &&
+  return cut_to_reach(w, n, 2 * AB_TOUCH_DOT * r, at->time < w->touch->h, &strip) &&
          strip_patch(w, n, r, &strip, polygon, p);
 }
 
@@ -254,7 +277,7 @@ bool ab_touch_round(abTouchWork* w, abVec2* polygon, abPatch* p) {
 bool ab_touch_rolls(abTouchWork* w, abVec2* polygon, abPatch* p, bool* seen) {
   for (int i = 0; i < 2; i++) {
     abTouchSide* s = &w->side[i];
-    if (s->shape->type != AB_MESH || s->poly->nvert < AB_TOUCH_FACETS) continue;
+    if (!ab_touch_facets(s->shape) || ab_touch_facets(w->side[1 - i].shape)) continue;
     abTouchPlace at;
     abTouchWay way;
     s->smooth = true;

@@ -36,9 +36,10 @@ static inline const abTwist* ab_touch_twist(const abTouchWork* w, int i) {
 static inline bool ab_touch_flat(const abTouchSide* s) {
   return s->shape->type == AB_BOX || (s->shape->type == AB_MESH && !s->smooth);
 }
-// The point of the smooth surface through the vertices that is farthest along d, if the mesh is
-// meant to be round there (touch_smooth.c).
-bool ab_touch_smooth(const abPolyhedron* poly, abVec3 d, abVec3* point);
+// The point of the smooth surface through the vertices that is farthest along d, as `vertex` is of
+// them, if the mesh is meant to be round there (touch_smooth.c).
+// *deep: how far edges that long may lie below it.
+bool ab_touch_smooth(const abPolyhedron* poly, int vertex, abVec3 d, abVec3* point, double* deep);
 // Both bodies `time` after the start, with the twists of the start.
 void ab_touch_place(const abTouchWork* w, double time, abTouchPlace* out);
 // The point of body i farthest along d.

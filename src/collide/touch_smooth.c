@@ -13,6 +13,10 @@
 //
 // Along a direction d = (d . m) (m + t), t across m, the surface is farthest where a + K y is
 // (1 - k z) t; a few rounds with the equation above give y and z, since k z is small.
+//
+// Of n vertices on a ball the middles of the facets lie 4 / n of the radius below its surface. The
+// surface that counts is the one parallel to the smooth one, by that much inside: a body that came
+// to lie on its facets is not lifted, and gains no energy by being taken for smooth.
 #include <float.h>
 
 #include "collide/touch_round.h"
@@ -107,8 +111,7 @@ static bool fit_vertex(const abPolyhedron* p, int vertex, Fit* f) {
   return sum > 0 && product > ROUND * 0.25 * sum * sum;
 }
 
-bool ab_touch_smooth(const abPolyhedron* p, abVec3 d, abVec3* point) {
-  int vertex = ab_touch_support(p, d, 0);
+bool ab_touch_smooth(const abPolyhedron* p, int vertex, abVec3 d, abVec3* point, double* deep) {
   Fit f;
   if (!fit_vertex(p, vertex, &f)) return false;
   double along = v3_dot(d, f.m);
@@ -124,5 +127,8 @@ bool ab_touch_smooth(const abPolyhedron* p, abVec3 d, abVec3* point) {
   if (!(x * x + y * y <= f.reach * f.reach)) return false;
   abVec3 r = v3_add(v3_scale(x, f.u), v3_scale(y, f.w));
   *point = v3_add(p->vert[vertex], v3_axpy(-z, f.m, r));
+  // the half diagonal of the box about a ball is the radius times the root of 3
+  *point = v3_axpy(-2.31 * ab_polyhedron_skin(p)->size / p->nvert / v3_norm(d), d, *point);
+  *deep = 0.5 * mean * f.reach * f.reach;
   return true;
 }

@@ -136,7 +136,7 @@ static void snap(const abTouchWork* w, const abTouchPlace* at, abTouchWay* way) 
       if (fabs(d.z) < 0.9) continue;
       m = v3(0, 0, d.z > 0 ? 1 : -1), face = d.z > 0;
     } else if (ab_touch_flat(s)) {
-      face = ab_touch_face_at(s->poly, d, d);
+      face = ab_touch_face_at(s->poly, d, d, w->near[i]);
       m = s->poly->plane[face].n;
     } else {
       continue;
@@ -146,6 +146,27 @@ static void snap(const abTouchWork* w, const abTouchPlace* at, abTouchWay* way) 
     double g = ab_touch_gap(w, at, n);
     if (g < gap - w->tie || (way->side >= 0 && g <= way->gap)) continue;
     *way = (abTouchWay){n, g, i, face};
+  }
+}
+
+// The face of brick i that is farthest from the other body. The middle of that is farther from a
+// face than its lowest point: most are settled by that.
+static void best_brick_face(const abTouchWork* w, const abTouchPlace* at, int i, abTouchWay* best) {
+  const abTouchSide *s = &w->side[i], *o = &w->side[1 - i];
+  abVec3 c = v3_add(at->pose[1 - i].p, m3_apply(&at->R[1 - i], o->middle));
+  c = v3_sub(m3_apply_t(&at->R[i], v3_sub(c, at->pose[i].p)), s->middle);
+  double far[6] = {-c.x - s->half.x, c.x - s->half.x,  -c.y - s->half.y,
+                   c.y - s->half.y,  -c.z - s->half.z, c.z - s->half.z};
+  int first = 0;
+  for (int k = 1; k < 6; k++)
+    if (far[k] > far[first]) first = k;
+  for (int k = -1; k < 6; k++) {
+    int f = k < 0 ? first : k;
+    if (k == first || far[f] <= best->gap) continue;
+    abVec3 m = s->poly->plane[AB_BRICK_FACE[f]].n;
+    abVec3 n = v3_scale(i ? 1 : -1, m3_apply(&at->R[i], m));
+    double gap = ab_touch_gap(w, at, n);
+    if (gap > best->gap) best->n = n, best->gap = gap, best->face = AB_BRICK_FACE[f];
   }
 }
 
@@ -161,20 +182,14 @@ static bool way_of_face(const abTouchWork* w, const abTouchPlace* at, const abVe
   double sign = i ? 1 : -1;
   abTouchWay best = {.gap = -DBL_MAX, .side = i};
   if (s->skin->brick) {
-    for (int f = 0; f < 6; f++) {
-      abVec3 n = v3_scale(sign, m3_apply(&at->R[i], s->poly->plane[f].n));
-      double far = v3_dot(n, v3_scale(sign, v3_sub(at->pose[1 - i].p, at->pose[i].p)));
-      if (far < 0 && best.gap > -DBL_MAX) continue;
-      double gap = ab_touch_gap(w, at, n);
-      if (gap > best.gap) best.n = n, best.gap = gap, best.face = f;
-    }
+    best_brick_face(w, at, i, &best);
   } else {
     abVec3 d = v3_scale(sign, m3_apply_t(&at->R[i], *guess));
-    best.face = ab_touch_face_at(s->poly, d, d);
+    best.face = ab_touch_face_at(s->poly, d, d, w->near[i]);
     best.n = v3_scale(sign, m3_apply(&at->R[i], s->poly->plane[best.face].n));
     best.gap = ab_touch_gap(w, at, best.n);
   }
-  if (best.gap < -w->touch->tolerance) return false;
+  if (best.gap < -w->touch->tolerance && !w->side[1 - i].smooth) return false;
   abTouchLine l = ab_touch_line(w, at, 1 - i, best.n);
   abVec3 d = i ? v3_neg(best.n) : best.n;
   double low = fmax(v3_dot(d, l.p[0]), v3_dot(d, l.p[l.n - 1]));
@@ -249,19 +264,36 @@ bool ab_touch_meet(const abTouchWork* w, abTouchPlace* at, abTouchWay* way) {
   ab_touch_place(w, t->h, at);
   find_way(w, at, t->normal, way);
   double before = gap_before(w, &start, at, way);
-  if (way->gap < -t->tolerance || before < -t->tolerance) return advance(w, at, way);
+  // it strikes, or comes from the other side; what lies deep all the time does neither
+  bool strikes = way->gap < -t->tolerance && way->gap < before - t->tolerance;
+  bool passes = before < -t->tolerance && before < way->gap - t->tolerance;
+  if (strikes || passes) return advance(w, at, way);
   // with the loads of the step
   double after = way->gap + v3_dot(way->n, w->pull);
   return before <= w->watch || after <= w->watch || way->gap <= w->watch;
 }
 
+// The facets lie below the smooth surface; a body that came to lie on them is that deep.
+static bool smooth_way(const abTouchWork* w, int i, const abTouchPlace* at, abTouchWay* way,
+                       double* deep) {
+  if (!way_of_plane(w, at, way) && !way_of_face(w, at, w->touch->normal, way)) return false;
+  abVec3 point, d = m3_apply_t(&at->R[i], i ? way->n : v3_neg(way->n));
+  const abPolyhedron* p = w->side[i].poly;
+  w->near[i] = ab_touch_support(p, d, w->near[i]);
+  return ab_touch_smooth(p, w->near[i], d, &point, deep);
+}
+
 bool ab_touch_meet_smooth(const abTouchWork* w, int i, abTouchPlace* at, abTouchWay* way) {
   const abTouch* t = w->touch;
   abTouchPlace start;
-  ab_touch_place(w, t->h, at);
-  if (!way_of_plane(w, at, way) && !way_of_face(w, at, t->normal, way)) return false;
-  abVec3 point, d = m3_apply_t(&at->R[i], i ? way->n : v3_neg(way->n));
-  if (!ab_touch_smooth(w->side[i].poly, d, &point)) return false;
+  double deep;
   ab_touch_place(w, 0, &start);
-  return way->gap >= -t->tolerance && gap_before(w, &start, at, way) >= -t->tolerance;
+  ab_touch_place(w, t->h, at);
+  if (!smooth_way(w, i, at, way, &deep)) return false;
+  double before = gap_before(w, &start, at, way);
+  if (before < -t->tolerance - deep) return false;
+  if (way->gap >= -t->tolerance || before <= -t->tolerance) return true;
+  // it strikes: where it is when it does
+  ab_touch_place(w, t->h * fmax(before, 0) / (fmax(before, 0) - way->gap), at);
+  return smooth_way(w, i, at, way, &deep);
 }

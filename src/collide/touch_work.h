@@ -33,6 +33,7 @@ typedef struct abTouchWork {
   double tie;    // gaps that differ by less are equal
   abVec3 pull;   // what the step's loads add to the relative way, about the smaller body
   abArena* scratch;
+  int* near;  // a vertex of either body that was farthest towards the other: where to look next
 } abTouchWork;
 
 // A direction in which the two are told apart, and the gaps along it. It turns with the features
@@ -57,6 +58,11 @@ static inline double ab_touch_score(const abTouchWork* w, abVec3 n, double gap, 
   double same = last ? 1 - 1e4 * v3_norm2(v3_sub(*last, n)) : 0;
   return gap + w->tie * ((same > 0 ? 2 * same : 0) - (edges ? 1 : 0));
 }
+// Of bodies that overlap, by what features are compared: the side they came from counts four times.
+static inline double ab_touch_out(const abTouchWork* w, abVec3 n, double g0) {
+  const abVec3* last = w->touch->normal;
+  return last && v3_dot(*last, n) > 0.7 ? 0.25 * g0 : g0;
+}
 // The gap at the end without the step's loads.
 static inline double ab_touch_coasting(const abTouchWork* w, abVec3 n, double g1) {
   return g1 - v3_dot(n, w->pull);
@@ -78,10 +84,12 @@ int ab_touch_support(const abPolyhedron* poly, abVec3 d, int start);
 
 // Of the faces about the vertex farthest along `now`, the one that looks most along `mid`, but not
 // too steep against `now`.
-int ab_touch_face_at(const abPolyhedron* poly, abVec3 now, abVec3 mid);
+int ab_touch_face_at(const abPolyhedron* poly, abVec3 now, abVec3 mid, int start);
 
 // Meshes with fewer vertices are what they are; others may stand for something round.
-enum { AB_TOUCH_FACETS = 60 };
+static inline bool ab_touch_facets(const abShape* s) {
+  return s->type == AB_MESH && s->poly->nvert >= 60;
+}
 // The patch of a mesh that is smooth where it touches a plane or a flat face, if that is what there
 // is: then *seen tells whether it is in reach.
 bool ab_touch_rolls(abTouchWork* work, abVec2* polygon, abPatch* patch, bool* seen);
@@ -89,12 +97,16 @@ bool ab_touch_rolls(abTouchWork* work, abVec2* polygon, abPatch* patch, bool* se
 // The patch of a pair of which at least one is round. False if they cannot meet in this step.
 bool ab_touch_round(abTouchWork* work, abVec2* polygon, abPatch* patch);
 
+// Whether the step may bring body i as a whole past the surface of the other along n: by its speed,
+// or by turning.
+bool ab_touch_sweeps(const abTouchWork* work, int i, abVec3 n);
+
 // The patch of the two faces that look at each other along the feature's direction. False if they
 // do not within reach, and pass each other at more than `slack`.
 bool ab_touch_faces(const abTouchWork* work, const abTouchFeature* feature, double slack,
                     abVec2* polygon, abPatch* patch);
-// A dot where neither has a face to show.
-void ab_touch_dot(const abTouchWork* work, const abTouchFeature* feature, abVec2* polygon,
+// A dot between the two farthest points along the feature's direction.
+bool ab_touch_dot(const abTouchWork* work, const abTouchFeature* feature, abVec2* polygon,
                   abPatch* patch);
 
 // What follows from the polygon about `at` (work's origin, mid-way between the surfaces where the

@@ -38,6 +38,8 @@ enum {
 // Friction of a sliding patch acts where its pressure does to this share of its radius: a puck on
 // tiles turns by the sum of what is left.
 #define AB_PATCH_OFFSET 1e-9
+// In islands of many contacts, where it costs a solve more and nothing slides straight on for long.
+#define AB_PATCH_OFFSET_MANY 1e-2
 // Depth at rest, as a share of the thinner body, that no load may exceed: stiffness follows.
 #define AB_PATCH_DEPTH 1e-6
 // Depth is taken back with this part of the speed that counts as one: some 25 times what a body at

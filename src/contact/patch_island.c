@@ -244,7 +244,7 @@ double ab_patch_gap(const abPatchIsland* island) {
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
     if (!(c->law.mu > 0)) continue;
-    double N = fmax(0, c->impulse[2]), least = 1e-3 * c->push * c->law.moments.m[AB_M_1] * c->unit;
+    double N = fmax(0, c->impulse[2]), least = 0.1 * c->push * c->law.moments.m[AB_M_1] * c->unit;
     worst = fmax(worst, fabs(N - c->law.load) / fmax(fmax(N, c->law.load), least));
   }
   return worst;

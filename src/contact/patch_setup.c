@@ -335,8 +335,8 @@ static void recall_state(abPatchContact* c, const double field[3]) {
 
 // The same for a patch without a past: the accelerations a of its material points that the
 // velocities alone cause, seen from axes that turn with the two bodies by w: a1 - a2 - 2 w x (v1 -
-// v2). Along the normal only of faces, which do not roll.
-static void guess_drift(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
+// v2).
+static abVec3 guess_drift(const abPatchSystem* system, const abPatchContact* c) {
   abVec3 a[2], turn = v3_zero();
   abTwist t[2];
   for (int k = 0; k < 2; k++) {
@@ -347,9 +347,29 @@ static void guess_drift(const abPatchSystem* system, const abPair* pair, abPatch
     turn = v3_add(turn, w);  // twice the mean
   }
   abVec3 turned = v3_cross(turn, v3_sub(t[0].lin, t[1].lin));
-  abVec3 drift = v3_scale(0.5 * system->h, v3_sub(v3_sub(a[0], a[1]), turned));
+  return v3_scale(0.5 * system->h, v3_sub(v3_sub(a[0], a[1]), turned));
+}
+
+// Along the normal only of faces, which do not roll.
+static void begin_drift(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
+  abVec3 drift = guess_drift(system, c);
   bool face = pair->patch.kind == AB_PATCH_SURFACE;
   for (int k = 0; k < (face ? 3 : 2); k++) c->drift[k] = v3_dot(c->axis[k], drift);
+}
+
+// The drift of the last step says nothing of this one where an impact has changed the motion or a
+// body tumbles: none where one of the two turns by more than TUMBLES in the step, and none that is
+// far beyond what the velocities of now explain.
+#define TUMBLES 0.2
+#define EXPLAINED 4.0
+
+static void check_drift(const abPatchSystem* system, abPatchContact* c) {
+  double turn = 0, size = 0;
+  for (int k = 0; k < 2; k++)
+    turn = fmax(turn, v3_norm(system->problem->body[c->side[k].body].twist.ang));
+  for (int k = 0; k < 3; k++) size += c->drift[k] * c->drift[k];
+  double most = EXPLAINED * v3_norm(guess_drift(system, c)) + system->gravity * system->h;
+  if (turn * system->h > TUMBLES || sqrt(size) > most) memset(c->drift, 0, sizeof c->drift);
 }
 
 // A new patch: the pressure that would stop it alone, evenly spread, bounds friction at first. What
@@ -474,11 +494,12 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   double field[3];
   if (fresh) {
     begin_fresh(system, c, field);
-    guess_drift(system, pair, c);
+    begin_drift(system, pair, c);
     load = fmax(0, c->law.profile[0][0] * area);
     c->slipping = slides_at_start(system, c);
   } else {
     recall(system, pair, &place, c, field);
+    check_drift(system, c);
   }
   set_stiffness(system, c, fmax(load, c->push * area * fmax(c->unit, closing_speed(system, c))));
   bool friction = pair->surface.condim != 1;

@@ -28,13 +28,13 @@
 #include "math/spatial.h"
 
 // Most steps with each contact relaxed, and most in which loads follow.
-enum { MOST_RELAXED = 12, MOST_FOLLOWED = 8, MOST_RENEWED = 2 };
+enum { MOST_RELAXED = 12, MOST_FOLLOWED = 16, MOST_RENEWED = 2 };
 // What is left of a step adds up over thousands of them: where nothing strikes, little is left.
 #define CALM_SHARE 1e-3
 #define STRIKING_SHARE 0.1
 // In islands of few contacts that slide, where friction turns with the direction of what is left
 // and a factorisation costs next to nothing, hardly anything is.
-enum { FEW = 8 };
+enum { FEW = 1 };
 #define FEW_SHARE 1e-7
 
 typedef struct Work {
@@ -294,10 +294,11 @@ static void renew_profiles(abPatchIsland* island) {
 
 // Friction that acts beside the pressure is set right. Returns whether there was any.
 static bool renew_offsets(abPatchIsland* island) {
+  double enough = island->ncontact <= FEW ? AB_PATCH_OFFSET : AB_PATCH_OFFSET_MANY;
   bool any = false;
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    if (ab_patch_offset(c) <= AB_PATCH_OFFSET) continue;
+    if (ab_patch_offset(c) <= enough) continue;
     ab_patch_follow_pressure(c, c->V, c->impulse);
     any = true;
   }

@@ -1,12 +1,13 @@
 // Patches of round shapes that lie on something without depth, or are about to.
+#include "collide/gjk.h"
 #include "touch_pair.h"
 
 static const double PI = 3.14159265358979323846;
 
 enum { KINDS = 4 };
+static const abShapeType TYPE[KINDS] = {AB_SPHERE, AB_CAPSULE, AB_CYLINDER, AB_ELLIPSOID};
 static abShape make_kind(int k) {
-  static const abShapeType type[KINDS] = {AB_SPHERE, AB_CAPSULE, AB_CYLINDER, AB_ELLIPSOID};
-  return round_shape(type[k], k == 3 ? v3(0.05, 0.03, 0.04) : v3(0.05, 0.1, 0));
+  return round_shape(TYPE[k], k == 3 ? v3(0.05, 0.03, 0.04) : v3(0.05, 0.1, 0));
 }
 
 // A plane, a box and a mesh whose upper face is z = 0.
@@ -173,7 +174,8 @@ static abShape mesh_ball(int n, double R) {
   return s;
 }
 
-// A ball of facets touches like the ball, wherever it has rolled to.
+// A ball of facets touches like a ball that is smaller by the depth of its facets, wherever it has
+// rolled to.
 static void ball_of_facets_touches_like_the_ball(void** state) {
   (void)state;
   Bench* bench = bench_begin();
@@ -186,7 +188,9 @@ static void ball_of_facets_touches_like_the_ball(void** state) {
     abShape ball = mesh_ball(count[k], 0.05);
     for (int i = 0; i < 300; i++) {
       double gap = random_uniform(&r, -1e-6, 1e-5);
-      abPose pose = {v3(0.1, 0.02, 0.05 + gap), random_rotation(&r)};
+      double R = 0.05 - 2.31 * ab_polyhedron_skin(ball.poly)->size / count[k];
+      check_near(R, 0.05 * (1 - 4.0 / count[k]), 2e-4 * 0.05);
+      abPose pose = {v3(0.1, 0.02, R + gap), random_rotation(&r)};
       abTwist before = {v3(0.7, 0, 0), v3(0, 14, 0)};
       abTouch t = touch_of(&ball, pose, &floor[i % 3], at[i % 3]);
       abVec3 n = v3(0, 0, 1), t1 = v3(1, 0, 0);
@@ -206,6 +210,44 @@ static void ball_of_facets_touches_like_the_ball(void** state) {
   bench_end(bench);
 }
 
+// As in test_touch.c, for all pairs with a round shape, by their distance along the way.
+static void what_meets_is_seen(void** state) {
+  (void)state;
+  Bench* bench = bench_begin();
+  Random r = {8};
+  for (int i = 0; i < 1500; i++) {
+    int k = i % KINDS, l = i / KINDS % 6;
+    abVec3 size[2];
+    for (int j = 0; j < 2; j++)
+      size[j] = v3(random_uniform(&r, 0.05, 0.3), random_uniform(&r, 0.05, 0.3),
+                   random_uniform(&r, 0.05, 0.3));
+    abShape a = round_shape(TYPE[k], size[0]);
+    abShape b = l < KINDS ? round_shape(TYPE[l], size[1])
+                : l == 4  ? box_shape(size[1])
+                          : hull_shape(&r, 30, size[1]);
+    abPose pb = {v3_zero(), random_rotation(&r)}, pa = {random_direction(&r), random_rotation(&r)};
+    pa.p = v3_scale(2, pa.p);
+    abDistance d;
+    ab_distance(&a, pa, &b, pb, NULL, &d);
+    pa.p = v3_axpy(random_uniform(&r, 0, 1e-3) - d.separation, d.normal, pa.p);
+    abTouch t = touch_of(&a, pa, &b, pb);
+    t.margin = t.tolerance = 1e-4;
+    double fast = i % 3 ? 1 : 10;
+    t.twist1.lin = v3_scale(fast, v3_add(v3_scale(-0.3, d.normal), random_vec(&r, 0.2)));
+    t.twist1.ang = random_vec(&r, 0.5 * fast);
+    abPatch p;
+    bool seen = ab_touch_patch(&t, &bench->arena, bench->polygon, &p), meet = false;
+    for (int j = 0; j <= 20 && !seen && !meet; j++) {
+      abPose at = coasted(t.pose1, t.com1, t.twist1, t.h * j / 20);
+      ab_distance(&a, at, &b, pb, NULL, &d);
+      meet = d.overlap || d.separation < 0;
+    }
+    assert_false(meet);
+    free_shape(&a), free_shape(&b);
+  }
+  bench_end(bench);
+}
+
 static void random_round_pairs_have_sound_patches(void** state) {
   (void)state;
   Bench* bench = bench_begin();
@@ -214,10 +256,9 @@ static void random_round_pairs_have_sound_patches(void** state) {
   abShape shape[SHAPES] = {plane_shape(), box_shape(v3(0.2, 0.1, 0.3)), box_shape(v3(1, 1, 0.02))};
   shape[3] = hull_shape(&r, 20, v3(0.2, 0.2, 0.1));
   for (int i = 4; i < SHAPES; i++) {
-    static const abShapeType type[KINDS] = {AB_SPHERE, AB_CAPSULE, AB_CYLINDER, AB_ELLIPSOID};
     abVec3 size = v3(random_uniform(&r, 0.02, 0.3), random_uniform(&r, 0.02, 0.3),
                      random_uniform(&r, 0.02, 0.3));
-    shape[i] = round_shape(type[i % KINDS], size);
+    shape[i] = round_shape(TYPE[i % KINDS], size);
   }
   int contacts = 0;
   for (int i = 0; i < 100000; i++) {
@@ -258,6 +299,7 @@ int main(void) {
       cmocka_unit_test(fast_round_bodies_see_the_wall),
       cmocka_unit_test(coin_stands_on_its_end_or_on_its_rim),
       cmocka_unit_test(ball_of_facets_touches_like_the_ball),
+      cmocka_unit_test(what_meets_is_seen),
       cmocka_unit_test(random_round_pairs_have_sound_patches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

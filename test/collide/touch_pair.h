@@ -65,6 +65,13 @@ static inline abTouch touch_of(const abShape* a, abPose pa, const abShape* b, ab
                    .tolerance = 1e-3};
 }
 
+// Where a body is after a while.
+static inline abPose coasted(abPose pose, abVec3 com, abTwist v, double time) {
+  abQuat q = quat_from_rotvec(v3_scale(time, v.ang));
+  abVec3 r = quat_rotate(q, v3_sub(pose.p, com));
+  return (abPose){v3_axpy(time, v.lin, v3_add(com, r)), quat_mul(q, pose.q)};
+}
+
 // What holds for every patch: finite, convex, counter-clockwise, moments and depth those of the
 // polygon, right-handed axes.
 static inline void check_sound(const abPatch* p) {
