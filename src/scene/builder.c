@@ -213,18 +213,20 @@ static bool keep_source(abScene* scene, abSource* source) {
 
 // --- bodies and joints ---
 
+bool ab_check_body(const abScene* scene, const abBodyDef* d, abError* error) {
+  Subject s = {"body", d->name, d->source, error};
+  return refers(&s, d->parent, scene->body.n, "body") && good_pose(&s, &d->pose, "its pose") &&
+         (!d->has_inertial ||
+          (good_pose(&s, &d->inertial, "its inertial frame") && not_negative(&s, d->mass, "mass") &&
+           all_finite(&s, 6, d->inertia, "its inertia")));
+}
+
 int ab_scene_add_body(abScene* scene, const abBodyDef* def, abError* error) {
   abBodyDef d = *def;
   Subject s = {"body", d.name, d.source, error};
-  if (!refers(&s, d.parent, scene->body.n, "body")) return -1;
-  if (!good_pose(&s, &d.pose, "its pose")) return -1;
+  if (!ab_check_body(scene, &d, error)) return -1;
   d.pose.q = quat_unit(d.pose.q);
-  if (d.has_inertial) {
-    if (!good_pose(&s, &d.inertial, "its inertial frame") || !not_negative(&s, d.mass, "mass") ||
-        !all_finite(&s, 6, d.inertia, "its inertia"))
-      return -1;
-    d.inertial.q = quat_unit(d.inertial.q);
-  }
+  if (d.has_inertial) d.inertial.q = quat_unit(d.inertial.q);
   if (!claim(scene, &scene->body_name, &s, scene->body.n, &d.name)) return -1;
   if (!keep_source(scene, &d.source)) return no_memory(error);
   int i = APPEND(scene->body, &d);
@@ -241,32 +243,30 @@ static bool good_range(const Subject* s, const abJointDef* d) {
   return true;
 }
 
+static bool has_axis(const abJointDef* d) {
+  return d->type == AB_JOINT_SLIDE || d->type == AB_JOINT_HINGE;
+}
+
+bool ab_check_joint(const abScene* scene, const abJointDef* d, abError* error) {
+  Subject s = {"joint", d->name, d->source, error};
+  if (!refers(&s, d->body, scene->body.n, "body")) return false;
+  if (d->body == 0) return FAIL(&s, "the world cannot have joints; put it into a body");
+  if (d->type < AB_JOINT_FREE || d->type > AB_JOINT_HINGE) return FAIL(&s, "unknown joint type");
+  double x[9] = {d->pos.x,  d->pos.y,  d->pos.z, d->axis.x,   d->axis.y,
+                 d->axis.z, d->margin, d->ref,   d->springref};
+  if (!all_finite(&s, 9, x, "one of pos, axis, margin, ref, springref")) return false;
+  if (has_axis(d) && !(v3_norm(d->axis) > 0))
+    return FAIL(&s, "the axis is zero; give it a direction");
+  return good_range(&s, d) && not_negative(&s, d->stiffness, "stiffness") &&
+         not_negative(&s, d->damping, "damping") && not_negative(&s, d->armature, "armature") &&
+         not_negative(&s, d->frictionloss, "frictionloss");
+}
+
 int ab_scene_add_joint(abScene* scene, const abJointDef* def, abError* error) {
   abJointDef d = *def;
   Subject s = {"joint", d.name, d.source, error};
-  if (!refers(&s, d.body, scene->body.n, "body")) return -1;
-  if (d.body == 0) {
-    FAIL(&s, "the world cannot have joints; put it into a body");
-    return -1;
-  }
-  if (d.type < AB_JOINT_FREE || d.type > AB_JOINT_HINGE) {
-    FAIL(&s, "unknown joint type");
-    return -1;
-  }
-  double x[9] = {d.pos.x,  d.pos.y,  d.pos.z, d.axis.x,   d.axis.y,
-                 d.axis.z, d.margin, d.ref,   d.springref};
-  if (!all_finite(&s, 9, x, "one of pos, axis, margin, ref, springref")) return -1;
-  if (d.type == AB_JOINT_SLIDE || d.type == AB_JOINT_HINGE) {
-    if (!(v3_norm(d.axis) > 0)) {
-      FAIL(&s, "the axis is zero; give it a direction");
-      return -1;
-    }
-    d.axis = v3_unit(d.axis);
-  }
-  if (!good_range(&s, &d) || !not_negative(&s, d.stiffness, "stiffness") ||
-      !not_negative(&s, d.damping, "damping") || !not_negative(&s, d.armature, "armature") ||
-      !not_negative(&s, d.frictionloss, "frictionloss"))
-    return -1;
+  if (!ab_check_joint(scene, &d, error)) return -1;
+  if (has_axis(&d)) d.axis = v3_unit(d.axis);
   if (!claim(scene, &scene->joint_name, &s, scene->joint.n, &d.name)) return -1;
   if (!keep_source(scene, &d.source)) return no_memory(error);
   int i = APPEND(scene->joint, &d);
@@ -306,17 +306,19 @@ static bool good_surface(const Subject* s, const abGeomDef* d) {
          not_negative(s, d->friction[2], "rolling friction");
 }
 
+bool ab_check_geom(const abScene* scene, const abGeomDef* d, abError* error) {
+  Subject s = {"geom", d->name, d->source, error};
+  if (!refers(&s, d->body, scene->body.n, "body") || !good_size(&s, scene, d) ||
+      !good_pose(&s, &d->pose, "its pose") || !good_surface(&s, d))
+    return false;
+  if (!isfinite(d->mass)) return FAIL(&s, "mass is not a finite number");
+  return d->mass >= 0 || not_negative(&s, d->density, "density");
+}
+
 int ab_scene_add_geom(abScene* scene, const abGeomDef* def, abError* error) {
   abGeomDef d = *def;
   Subject s = {"geom", d.name, d.source, error};
-  if (!refers(&s, d.body, scene->body.n, "body") || !good_size(&s, scene, &d) ||
-      !good_pose(&s, &d.pose, "its pose") || !good_surface(&s, &d))
-    return -1;
-  if (isnan(d.mass) || isinf(d.mass)) {
-    FAIL(&s, "mass is not a finite number");
-    return -1;
-  }
-  if (d.mass < 0 && !not_negative(&s, d.density, "density")) return -1;
+  if (!ab_check_geom(scene, &d, error)) return -1;
   d.pose.q = quat_unit(d.pose.q);
   if (!claim(scene, &scene->geom_name, &s, scene->geom.n, &d.name)) return -1;
   if (!keep_source(scene, &d.source)) return no_memory(error);
@@ -416,14 +418,18 @@ static bool good_limits(const Subject* s, bool limited, const double range[2], c
   return FAIL(s, text);
 }
 
+bool ab_check_actuator(const abScene* scene, const abActuatorDef* d, abError* error) {
+  Subject s = {"actuator", d->name, d->source, error};
+  return refers(&s, d->joint, scene->joint.n, "joint") && all_finite(&s, 6, d->gear, "gear") &&
+         all_finite(&s, 3, d->gainprm, "gainprm") && all_finite(&s, 3, d->biasprm, "biasprm") &&
+         good_limits(&s, d->ctrl_limited, d->ctrl_range, "ctrlrange") &&
+         good_limits(&s, d->force_limited, d->force_range, "forcerange");
+}
+
 int ab_scene_add_actuator(abScene* scene, const abActuatorDef* def, abError* error) {
   abActuatorDef d = *def;
   Subject s = {"actuator", d.name, d.source, error};
-  if (!refers(&s, d.joint, scene->joint.n, "joint") || !all_finite(&s, 6, d.gear, "gear") ||
-      !all_finite(&s, 3, d.gainprm, "gainprm") || !all_finite(&s, 3, d.biasprm, "biasprm") ||
-      !good_limits(&s, d.ctrl_limited, d.ctrl_range, "ctrlrange") ||
-      !good_limits(&s, d.force_limited, d.force_range, "forcerange"))
-    return -1;
+  if (!ab_check_actuator(scene, &d, error)) return -1;
   if (!claim(scene, &scene->actuator_name, &s, scene->actuator.n, &d.name)) return -1;
   if (!keep_source(scene, &d.source)) return no_memory(error);
   int i = APPEND(scene->actuator, &d);
@@ -460,23 +466,23 @@ int ab_scene_add_key(abScene* scene, const abKeyDef* def, abError* error) {
   return i < 0 ? no_memory(error) : i;
 }
 
+bool ab_check_pair(const abScene* scene, const abPairDef* d, abError* error) {
+  Subject s = {"pair", NULL, d->source, error};
+  double gaps[2] = {d->margin, d->gap};
+  if (!refers(&s, d->geom1, scene->geom.n, "geom") ||
+      !refers(&s, d->geom2, scene->geom.n, "geom") || !all_finite(&s, 2, gaps, "margin or gap"))
+    return false;
+  if (d->geom1 == d->geom2) return FAIL(&s, "a geom cannot be paired with itself");
+  if (d->condim != 1 && d->condim != 3 && d->condim != 4 && d->condim != 6)
+    return FAIL(&s, "condim must be 1, 3, 4 or 6");
+  for (int i = 0; i < 5; i++)
+    if (!not_negative(&s, d->friction[i], "friction")) return false;
+  return true;
+}
+
 int ab_scene_add_pair(abScene* scene, const abPairDef* def, abError* error) {
   abPairDef d = *def;
-  Subject s = {"pair", NULL, d.source, error};
-  double gaps[2] = {d.margin, d.gap};
-  if (!refers(&s, d.geom1, scene->geom.n, "geom") || !refers(&s, d.geom2, scene->geom.n, "geom") ||
-      !all_finite(&s, 2, gaps, "margin or gap"))
-    return -1;
-  if (d.geom1 == d.geom2) {
-    FAIL(&s, "a geom cannot be paired with itself");
-    return -1;
-  }
-  if (d.condim != 1 && d.condim != 3 && d.condim != 4 && d.condim != 6) {
-    FAIL(&s, "condim must be 1, 3, 4 or 6");
-    return -1;
-  }
-  for (int i = 0; i < 5; i++)
-    if (!not_negative(&s, d.friction[i], "friction")) return -1;
+  if (!ab_check_pair(scene, &d, error)) return -1;
   if (!keep_source(scene, &d.source)) return no_memory(error);
   int i = APPEND(scene->pair, &d);
   return i < 0 ? no_memory(error) : i;

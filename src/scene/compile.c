@@ -97,13 +97,23 @@ static abStatus compile(abCompiler* c) {
   return AB_OK;
 }
 
-abModel* ab_scene_compile(const abScene* scene, abError* error) {
+static abModel* compile_to(const abScene* scene, abModel* over, abError* error) {
   abCompiler c = {.scene = scene, .error = error};
-  abModel* model = compile(&c) ? NULL : ab_compile_pack(&c);
+  abModel* model = compile(&c) ? NULL : ab_compile_pack(&c, over);
   for (int i = 0; i < c.npoly; i++) ab_polyhedron_free(c.poly[i]);
   ab_free(c.poly);
   ab_bag_free(&c.bag);
   return model;
+}
+
+abModel* ab_scene_compile(const abScene* scene, abError* error) {
+  return compile_to(scene, NULL, error);
+}
+
+abStatus ab_scene_recompile(const abScene* scene, abModel* model, abError* error) {
+  abError own = {0};
+  if (!error) error = &own;
+  return compile_to(scene, model, error) ? AB_OK : error->code;
 }
 
 void ab_model_free(abModel* model) { ab_free(model); }

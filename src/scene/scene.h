@@ -50,4 +50,11 @@ struct abScene {
   const char* last_file;  // the file name copied last: most definitions share it
 };
 
+// Whether a definition makes sense by itself; else false with the error filled in (builder.c).
+bool ab_check_body(const abScene* scene, const abBodyDef* def, abError* error);
+bool ab_check_joint(const abScene* scene, const abJointDef* def, abError* error);
+bool ab_check_geom(const abScene* scene, const abGeomDef* def, abError* error);
+bool ab_check_actuator(const abScene* scene, const abActuatorDef* def, abError* error);
+bool ab_check_pair(const abScene* scene, const abPairDef* def, abError* error);
+
 #endif
