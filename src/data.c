@@ -140,6 +140,11 @@ abStatus ab_data_reset(const abModel* model, abData* d, int key) {
   return AB_OK;
 }
 
+void ab_data_refresh(const abModel* model, abData* d) {
+  ab_trees_refresh(model, d->trees);
+  d->h = model->timestep;
+}
+
 void ab_forward(const abModel* model, abData* data) { ab_kinematics(model, data); }
 
 static int find_param(const abContactModel* contact, const char* name) {
