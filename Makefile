@@ -26,13 +26,13 @@ demo:
 	@tools/demo.sh $(ABUT)
 
 test:
-	@tools/setup.sh build test web python
+	@tools/setup.sh build test web python mpi
 	@$(MAKE) --no-print-directory build
 	@tools/check-layers.sh
 	@ctest --preset release -j $(JOBS)
 
 test-asan:
-	@tools/setup.sh build test
+	@tools/setup.sh build test mpi
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS)

@@ -26,6 +26,7 @@ int cli_convert(int argc, char** argv);
 // A build may leave these two out.
 int cli_overlap(int argc, char** argv) __attribute__((weak));
 int cli_inverse(int argc, char** argv) __attribute__((weak));
+int cli_sweep(int argc, char** argv);
 
 // --- options
 // ------------------------------------------------------------------------------------------

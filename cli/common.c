@@ -1,6 +1,5 @@
 // Options, messages and tables: the part of the program that has nothing to do with physics.
 #define _POSIX_C_SOURCE 200809L
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -46,49 +45,9 @@ int cli_problems(const abNotes* notes, const abError* error) {
   return notes->nproblem ? CLI_BAD_INPUT : cli_error(error);
 }
 
-static int least(int a, int b, int c) {
-  int m = a < b ? a : b;
-  return m < c ? m : c;
-}
-
-// Edits (insert, delete, replace) that turn a into b, upper and lower case being the same.
-static int edit_distance(const char* a, const char* b) {
-  int row[64];
-  int nb = (int)strlen(b);
-  if (nb >= 64 || strlen(a) >= 64) return 64;
-  for (int j = 0; j <= nb; j++) row[j] = j;
-  for (int i = 1; a[i - 1]; i++) {
-    int diagonal = row[0];
-    row[0] = i;
-    for (int j = 1; j <= nb; j++) {
-      int change = tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
-      int here = least(row[j] + 1, row[j - 1] + 1, diagonal + change);
-      diagonal = row[j];
-      row[j] = here;
-    }
-  }
-  return row[nb];
-}
-
 const char* cli_suggest(const char* name, int n, const char* const* known) {
   static char text[1024];
-  int best = -1, best_distance = 64;
-  for (int i = 0; i < n; i++) {
-    int d = edit_distance(name, known[i]);
-    if (!strncmp(name, known[i], strlen(name)) && d > 1) d = 1;  // an abbreviation
-    if (d < best_distance) best = i, best_distance = d;
-  }
-  // A third of the letters wrong is a slip of the fingers; more is another word.
-  if (best >= 0 && best_distance <= 1 + (int)strlen(known[best]) / 3) {
-    snprintf(text, sizeof text, "; did you mean '%s'?", known[best]);
-    return text;
-  }
-  if (n == 0) return "; there are none";
-  size_t at = (size_t)snprintf(text, sizeof text, "; there %s: ", n == 1 ? "is only" : "are");
-  for (int i = 0; i < n && at < sizeof text - 80; i++)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? ", " : "",
-                           at > sizeof text - 160 ? "..." : known[i]);
-  return text;
+  return ab_suggest(name, n, known, text, sizeof text);
 }
 
 // --- options

@@ -15,7 +15,7 @@ typedef struct Command {
   const char* summary;
 } Command;
 
-enum { NCOMMAND = 8 };
+enum { NCOMMAND = 9 };
 
 // Not a constant table: the address of a command that was left out is known to the linker only.
 static void list_commands(Command command[NCOMMAND]) {
@@ -28,6 +28,7 @@ static void list_commands(Command command[NCOMMAND]) {
       {"convert", cli_convert, "scenes to MJCF, recordings to CSV, HTML, glTF"},
       {"overlap", cli_overlap, "overlap volumes of pairs of convex polyhedra"},
       {"inverse", cli_inverse, "contact points and wrenches from recorded motion"},
+      {"sweep", cli_sweep, "the same scene many times with other numbers"},
   };
   memcpy(command, all, sizeof all);
 }

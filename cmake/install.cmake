@@ -5,6 +5,9 @@ install(TARGETS abut abut_shared
 if(TARGET abut_cli)
   install(TARGETS abut_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET abut_sweep_mpi)
+  install(TARGETS abut_sweep_mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(DIRECTORY include/abut DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # abut.pc finds its prefix from where it lies, so that the tree can be moved.
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

@@ -149,6 +149,11 @@ abStatus ab_data_reset(const abModel* model, abData* d, int key) {
   return AB_OK;
 }
 
+void ab_data_refresh(const abModel* model, abData* d) {
+  ab_trees_refresh(model, d->trees);
+  d->h = model->timestep;
+}
+
 void ab_forward(const abModel* model, abData* data) {
   assert(ab_data_fits(model, data));
   if (ab_data_fits(model, data)) ab_kinematics(model, data);

@@ -33,8 +33,8 @@ for folder in src/*/; do
     esac
   done
 done
-if grep -rnE '^#include "(base|math|geometry|solve|collide|contact|dynamics|scene|io)/' cli examples experiments python 2>/dev/null; then
-  echo "layers: cli/, examples/, experiments/ and python/ use only include/abut" >&2
+if grep -rnE '^#include "(base|math|geometry|solve|collide|contact|dynamics|scene|io)/' cli sweep examples experiments python 2>/dev/null; then
+  echo "layers: cli/, sweep/, examples/, experiments/ and python/ use only include/abut" >&2
   bad=1
 fi
 [ $bad -eq 0 ] && echo "layers: every include points down"

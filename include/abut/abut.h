@@ -10,6 +10,7 @@
 #include <abut/data.h>
 #include <abut/inverse.h>
 #include <abut/model.h>
+#include <abut/number.h>
 #include <abut/overlap.h>
 #include <abut/record.h>
 #include <abut/scene.h>
@@ -39,6 +40,9 @@ AB_API abData* ab_data_create(const abModel* model, abError* error);
 AB_API void ab_data_free(abData* data);
 // Back to the initial state (key < 0) or to a keyframe; inputs are cleared, contact memory too.
 AB_API abStatus ab_data_reset(const abModel* model, abData* data, int key);
+// The model has been compiled anew with other numbers (ab_scene_recompile): takes over masses and
+// the step. Reset it then.
+AB_API void ab_data_refresh(const abModel* model, abData* data);
 // Choose a contact model by name ("none": contact off); its parameters go to the scene's values or
 // the defaults.
 AB_API abStatus ab_set_contact(const abModel* model, abData* data, const char* name,

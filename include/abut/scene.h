@@ -230,6 +230,11 @@ AB_API void ab_notes_free(abNotes* notes);
 // depth-first order (children in the order they were added), joints and geoms in the order of their
 // bodies; a scene added in that order keeps its indices. Keyframes are given in the compiled order.
 AB_API abModel* ab_scene_compile(const abScene* scene, abError* error);
+// Compiles into the memory of a model that was compiled from the same scene with other numbers: it
+// stays where it is, and simulations of it go on after ab_data_refresh and ab_data_reset, unless
+// shapes, fixed poses or joints have changed (abNumber.reshapes): those need a new abData. On
+// failure the model is as before.
+AB_API abStatus ab_scene_recompile(const abScene* scene, abModel* model, abError* error);
 // A scene from an MJCF or URDF file (told apart by the root element); notes may be NULL.
 AB_API abScene* ab_scene_load(const char* path, abNotes* notes, abError* error);
 // A scene from text that may refer to no other files. `name` stands for the file in messages.

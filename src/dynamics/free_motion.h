@@ -8,6 +8,8 @@ struct abTrees;
 
 // Everything the dynamics layer keeps between calls, in one allocation.
 abStatus ab_trees_create(const abModel* model, struct abTrees** out);
+// The model has other masses now.
+void ab_trees_refresh(const abModel* model, struct abTrees* trees);
 void ab_trees_free(struct abTrees* trees);
 // -> v_free, actuator_force and the factorised inertias in data->trees. Needs ab_kinematics.
 void ab_free_motion(const abModel* model, abData* data);

@@ -112,4 +112,9 @@ abStatus ab_trees_create(const abModel* model, abTrees** out) {
   return AB_OK;
 }
 
+void ab_trees_refresh(const abModel* model, abTrees* trees) {
+  connect_links(model, trees);
+  trees->seen = false;
+}
+
 void ab_trees_free(abTrees* trees) { ab_free(trees); }

@@ -201,24 +201,26 @@ int ab_nothing_given(abError* error) {
   return -1;
 }
 
+bool ab_check_body(const abScene* scene, const abBodyDef* d, abError* error) {
+  abSubject s = {"body", d->name, d->source, error};
+  if (!ab_check_refers(&s, d->parent, scene->body.n, "body") ||
+      !ab_check_pose(&s, &d->pose, "its pose"))
+    return false;
+  if (d->has_inertial && (!ab_check_pose(&s, &d->inertial, "its inertial frame") ||
+                          !ab_check_not_negative(&s, d->mass, "mass") ||
+                          !ab_check_finite(&s, 6, d->inertia, "its inertia")))
+    return false;
+  return !d->mocap || d->parent == 0 ||
+         AB_FAIL(&s, "a mocap body must be directly below the world");
+}
+
 int ab_scene_add_body(abScene* scene, const abBodyDef* def, abError* error) {
   if (!scene || !def) return ab_nothing_given(error);
   abBodyDef d = *def;
   abSubject s = {"body", d.name, d.source, error};
-  if (!ab_check_refers(&s, d.parent, scene->body.n, "body")) return -1;
-  if (!ab_check_pose(&s, &d.pose, "its pose")) return -1;
+  if (!ab_check_body(scene, &d, error)) return -1;
   d.pose.q = quat_unit(d.pose.q);
-  if (d.has_inertial) {
-    if (!ab_check_pose(&s, &d.inertial, "its inertial frame") ||
-        !ab_check_not_negative(&s, d.mass, "mass") ||
-        !ab_check_finite(&s, 6, d.inertia, "its inertia"))
-      return -1;
-    d.inertial.q = quat_unit(d.inertial.q);
-  }
-  if (d.mocap && d.parent != 0) {
-    AB_FAIL(&s, "a mocap body must be directly below the world");
-    return -1;
-  }
+  if (d.has_inertial) d.inertial.q = quat_unit(d.inertial.q);
   if (!ab_claim_name(scene, &scene->body_name, &s, scene->body.n, &d.name)) return -1;
   if (!ab_keep_source(scene, &d.source)) return ab_scene_no_memory(error);
   int i = AB_APPEND(scene->body, &d);
@@ -238,38 +240,34 @@ static bool good_range(const abSubject* s, const abJointDef* d) {
   return true;
 }
 
+static bool has_axis(const abJointDef* d) {
+  return d->type == AB_JOINT_SLIDE || d->type == AB_JOINT_HINGE;
+}
+
+bool ab_check_joint(const abScene* scene, const abJointDef* d, abError* error) {
+  abSubject s = {"joint", d->name, d->source, error};
+  if (!ab_check_refers(&s, d->body, scene->body.n, "body")) return false;
+  if (d->body == 0) return AB_FAIL(&s, "the world cannot have joints; put it into a body");
+  if (scene->body.item[d->body].mocap)
+    return AB_FAIL(&s, "a mocap body is moved from outside and has no joints");
+  if (d->type < AB_JOINT_FREE || d->type > AB_JOINT_HINGE) return AB_FAIL(&s, "unknown joint type");
+  double x[9] = {d->pos.x,  d->pos.y,  d->pos.z, d->axis.x,   d->axis.y,
+                 d->axis.z, d->margin, d->ref,   d->springref};
+  if (!ab_check_finite(&s, 9, x, "one of pos, axis, margin, ref, springref")) return false;
+  if (has_axis(d) && !(v3_norm(d->axis) > 0))
+    return AB_FAIL(&s, "the axis is zero; give it a direction");
+  return good_range(&s, d) && ab_check_not_negative(&s, d->stiffness, "stiffness") &&
+         ab_check_not_negative(&s, d->damping, "damping") &&
+         ab_check_not_negative(&s, d->armature, "armature") &&
+         ab_check_not_negative(&s, d->frictionloss, "frictionloss");
+}
+
 int ab_scene_add_joint(abScene* scene, const abJointDef* def, abError* error) {
   if (!scene || !def) return ab_nothing_given(error);
   abJointDef d = *def;
   abSubject s = {"joint", d.name, d.source, error};
-  if (!ab_check_refers(&s, d.body, scene->body.n, "body")) return -1;
-  if (d.body == 0) {
-    AB_FAIL(&s, "the world cannot have joints; put it into a body");
-    return -1;
-  }
-  if (scene->body.item[d.body].mocap) {
-    AB_FAIL(&s, "a mocap body is moved from outside and has no joints");
-    return -1;
-  }
-  if (d.type < AB_JOINT_FREE || d.type > AB_JOINT_HINGE) {
-    AB_FAIL(&s, "unknown joint type");
-    return -1;
-  }
-  double x[9] = {d.pos.x,  d.pos.y,  d.pos.z, d.axis.x,   d.axis.y,
-                 d.axis.z, d.margin, d.ref,   d.springref};
-  if (!ab_check_finite(&s, 9, x, "one of pos, axis, margin, ref, springref")) return -1;
-  if (d.type == AB_JOINT_SLIDE || d.type == AB_JOINT_HINGE) {
-    if (!(v3_norm(d.axis) > 0)) {
-      AB_FAIL(&s, "the axis is zero; give it a direction");
-      return -1;
-    }
-    d.axis = v3_unit(d.axis);
-  }
-  if (!good_range(&s, &d) || !ab_check_not_negative(&s, d.stiffness, "stiffness") ||
-      !ab_check_not_negative(&s, d.damping, "damping") ||
-      !ab_check_not_negative(&s, d.armature, "armature") ||
-      !ab_check_not_negative(&s, d.frictionloss, "frictionloss"))
-    return -1;
+  if (!ab_check_joint(scene, &d, error)) return -1;
+  if (has_axis(&d)) d.axis = v3_unit(d.axis);
   if (!ab_claim_name(scene, &scene->joint_name, &s, scene->joint.n, &d.name)) return -1;
   if (!ab_keep_source(scene, &d.source)) return ab_scene_no_memory(error);
   int i = AB_APPEND(scene->joint, &d);
@@ -309,18 +307,20 @@ static bool good_surface(const abSubject* s, const abGeomDef* d) {
          ab_check_not_negative(s, d->friction[2], "rolling friction");
 }
 
+bool ab_check_geom(const abScene* scene, const abGeomDef* d, abError* error) {
+  abSubject s = {"geom", d->name, d->source, error};
+  if (!ab_check_refers(&s, d->body, scene->body.n, "body") || !good_size(&s, scene, d) ||
+      !ab_check_pose(&s, &d->pose, "its pose") || !good_surface(&s, d))
+    return false;
+  if (!isfinite(d->mass)) return AB_FAIL(&s, "mass is not a finite number");
+  return d->mass >= 0 || ab_check_not_negative(&s, d->density, "density");
+}
+
 int ab_scene_add_geom(abScene* scene, const abGeomDef* def, abError* error) {
   if (!scene || !def) return ab_nothing_given(error);
   abGeomDef d = *def;
   abSubject s = {"geom", d.name, d.source, error};
-  if (!ab_check_refers(&s, d.body, scene->body.n, "body") || !good_size(&s, scene, &d) ||
-      !ab_check_pose(&s, &d.pose, "its pose") || !good_surface(&s, &d))
-    return -1;
-  if (isnan(d.mass) || isinf(d.mass)) {
-    AB_FAIL(&s, "mass is not a finite number");
-    return -1;
-  }
-  if (d.mass < 0 && !ab_check_not_negative(&s, d.density, "density")) return -1;
+  if (!ab_check_geom(scene, &d, error)) return -1;
   d.pose.q = quat_unit(d.pose.q);
   if (!ab_claim_name(scene, &scene->geom_name, &s, scene->geom.n, &d.name)) return -1;
   if (!ab_keep_source(scene, &d.source)) return ab_scene_no_memory(error);

@@ -170,16 +170,20 @@ static bool good_drive(const abSubject* s, const abScene* scene, const abActuato
          (d->refsite < 0 || ab_check_refers(s, d->refsite, scene->site.n, "site"));
 }
 
+bool ab_check_actuator(const abScene* scene, const abActuatorDef* d, abError* error) {
+  abSubject s = {"actuator", d->name, d->source, error};
+  return good_drive(&s, scene, d) && ab_check_finite(&s, 6, d->gear, "gear") &&
+         ab_check_finite(&s, 3, d->gainprm, "gainprm") &&
+         ab_check_finite(&s, 3, d->biasprm, "biasprm") &&
+         good_limits(&s, d->ctrl_limited, d->ctrl_range, "ctrlrange") &&
+         good_limits(&s, d->force_limited, d->force_range, "forcerange");
+}
+
 int ab_scene_add_actuator(abScene* scene, const abActuatorDef* def, abError* error) {
   if (!scene || !def) return ab_nothing_given(error);
   abActuatorDef d = *def;
   abSubject s = {"actuator", d.name, d.source, error};
-  if (!good_drive(&s, scene, &d) || !ab_check_finite(&s, 6, d.gear, "gear") ||
-      !ab_check_finite(&s, 3, d.gainprm, "gainprm") ||
-      !ab_check_finite(&s, 3, d.biasprm, "biasprm") ||
-      !good_limits(&s, d.ctrl_limited, d.ctrl_range, "ctrlrange") ||
-      !good_limits(&s, d.force_limited, d.force_range, "forcerange"))
-    return -1;
+  if (!ab_check_actuator(scene, &d, error)) return -1;
   if (!ab_claim_name(scene, &scene->actuator_name, &s, scene->actuator.n, &d.name)) return -1;
   if (!ab_keep_source(scene, &d.source)) return ab_scene_no_memory(error);
   int i = AB_APPEND(scene->actuator, &d);
@@ -219,25 +223,25 @@ int ab_scene_add_key(abScene* scene, const abKeyDef* def, abError* error) {
   return i < 0 ? ab_scene_no_memory(error) : i;
 }
 
+bool ab_check_pair(const abScene* scene, const abPairDef* d, abError* error) {
+  abSubject s = {"pair", NULL, d->source, error};
+  double gaps[2] = {d->margin, d->gap};
+  if (!ab_check_refers(&s, d->geom1, scene->geom.n, "geom") ||
+      !ab_check_refers(&s, d->geom2, scene->geom.n, "geom") ||
+      !ab_check_finite(&s, 2, gaps, "margin or gap"))
+    return false;
+  if (d->geom1 == d->geom2) return AB_FAIL(&s, "a geom cannot be paired with itself");
+  if (d->condim != 1 && d->condim != 3 && d->condim != 4 && d->condim != 6)
+    return AB_FAIL(&s, "condim must be 1, 3, 4 or 6");
+  for (int i = 0; i < 5; i++)
+    if (!ab_check_not_negative(&s, d->friction[i], "friction")) return false;
+  return true;
+}
+
 int ab_scene_add_pair(abScene* scene, const abPairDef* def, abError* error) {
   if (!scene || !def) return ab_nothing_given(error);
   abPairDef d = *def;
-  abSubject s = {"pair", NULL, d.source, error};
-  double gaps[2] = {d.margin, d.gap};
-  if (!ab_check_refers(&s, d.geom1, scene->geom.n, "geom") ||
-      !ab_check_refers(&s, d.geom2, scene->geom.n, "geom") ||
-      !ab_check_finite(&s, 2, gaps, "margin or gap"))
-    return -1;
-  if (d.geom1 == d.geom2) {
-    AB_FAIL(&s, "a geom cannot be paired with itself");
-    return -1;
-  }
-  if (d.condim != 1 && d.condim != 3 && d.condim != 4 && d.condim != 6) {
-    AB_FAIL(&s, "condim must be 1, 3, 4 or 6");
-    return -1;
-  }
-  for (int i = 0; i < 5; i++)
-    if (!ab_check_not_negative(&s, d.friction[i], "friction")) return -1;
+  if (!ab_check_pair(scene, &d, error)) return -1;
   if (!ab_keep_source(scene, &d.source)) return ab_scene_no_memory(error);
   int i = AB_APPEND(scene->pair, &d);
   return i < 0 ? ab_scene_no_memory(error) : i;

@@ -107,18 +107,15 @@ static abStatus compile(abCompiler* c) {
   return AB_OK;
 }
 
-abModel* ab_scene_compile(const abScene* scene, abError* error) {
-  return ab_compile_scene(scene, NULL, error);
-}
-
-abModel* ab_compile_scene(const abScene* scene, abNotes* notes, abError* error) {
+// Into the memory of `over` if one is given.
+static abModel* compile_to(const abScene* scene, abModel* over, abNotes* notes, abError* error) {
   if (!scene) {
     ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no scene; did loading it fail?");
     return NULL;
   }
   abError own;
   abCompiler c = {.scene = scene, .error = error ? error : &own};
-  abModel* model = compile(&c) ? NULL : ab_compile_pack(&c);
+  abModel* model = compile(&c) ? NULL : ab_compile_pack(&c, over);
   if (!model && c.nproblem) *c.error = c.problem[0];
   if (!model && notes) {
     ab_notes_free(notes);
@@ -130,6 +127,20 @@ abModel* ab_compile_scene(const abScene* scene, abNotes* notes, abError* error) 
   ab_free(c.poly);
   ab_bag_free(&c.bag);
   return model;
+}
+
+abModel* ab_scene_compile(const abScene* scene, abError* error) {
+  return compile_to(scene, NULL, NULL, error);
+}
+
+abModel* ab_compile_scene(const abScene* scene, abNotes* notes, abError* error) {
+  return compile_to(scene, NULL, notes, error);
+}
+
+abStatus ab_scene_recompile(const abScene* scene, abModel* model, abError* error) {
+  abError own = {0};
+  if (!error) error = &own;
+  return compile_to(scene, model, NULL, error) ? AB_OK : error->code;
 }
 
 void ab_model_free(abModel* model) { ab_free(model); }

@@ -62,7 +62,7 @@ abStatus ab_compile_masses(abCompiler* c);
 // compile_state.c: initial coordinates, keyframes, the scene's size.
 abStatus ab_compile_state(abCompiler* c);
 
-// compile_pack.c: everything in one block.
-abModel* ab_compile_pack(abCompiler* c);
+// compile_pack.c: everything in one block, a new one or that of the model `over`.
+abModel* ab_compile_pack(abCompiler* c, abModel* over);
 
 #endif

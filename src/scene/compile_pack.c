@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "geometry/polyhedron.h"
 #include "scene/compile.h"
 
@@ -118,12 +119,20 @@ static abModel* pack(const abCompiler* c, Block* block) {
   return out;
 }
 
-abModel* ab_compile_pack(abCompiler* c) {
+abModel* ab_compile_pack(abCompiler* c, abModel* over) {
   Block block = {0};
   c->place = ab_bag_take(&c->bag, (size_t)c->npoly * sizeof *c->place);
   if (c->place) pack(c, &block);
-  block = (Block){.base = c->place ? ab_alloc_zero(block.used) : NULL};
-  if (block.base) return pack(c, &block);
+  if (over && c->place && block.used != over->bytes) {
+    ab_fail(c->error, AB_ERROR_ARGUMENT, c->model.file, 0,
+            "the scene has other parts than the model it is to replace (%zu bytes, not %zu); "
+            "compile it by itself",
+            block.used, over->bytes);
+    return NULL;
+  }
+  char* fresh = c->place && !over ? ab_alloc_zero(block.used) : NULL;
+  block = (Block){.base = over ? (char*)over : fresh};
+  if (c->place && block.base) return pack(c, &block);
   ab_compile_no_memory(c);
   return NULL;
 }
