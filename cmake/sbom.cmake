@@ -16,6 +16,9 @@ abut_package(jansson "${JANSSON_VERSION}" MIT https://github.com/akheron/jansson
 abut_package(qhull "${QHULL_VERSION}" Qhull http://www.qhull.org)
 abut_package(hdf5 "${HDF5_VERSION}" BSD-3-Clause-HDF5 https://www.hdfgroup.org)
 abut_package(zlib "${ZLIB_VERSION}" Zlib https://zlib.net)
+# sweeps read TOML by a C++ library of headers
+abut_package(libgcc "${CMAKE_CXX_COMPILER_VERSION}" "GPL-3.0-or-later WITH GCC-exception-3.1" https://gcc.gnu.org)
+abut_package(tomlplusplus NOASSERTION MIT https://marzer.github.io/tomlplusplus)
 if(ABUT_HDF5_LINKS AND ABUT_SZ_LIBRARY)
   # HDF5's szip filter; as a shared library, of the system's version
   abut_package(libaec NOASSERTION BSD-2-Clause https://gitlab.dkrz.de/k202009/libaec)
