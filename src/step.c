@@ -200,6 +200,15 @@ static abStatus solve_contact(const abModel* model, abData* data, Answer* answer
   return ab_report_contacts(data, solution.pair);
 }
 
+// Beyond this no velocity is a result: m/s or rad/s.
+static const double FASTEST = 1e9;
+
+static bool all_slow(const double* v, int n) {
+  for (int i = 0; i < n; i++)
+    if (!(fabs(v[i]) < FASTEST)) return false;
+  return true;
+}
+
 static bool all_finite(const double* x, int n) {
   double sum = 0;  // 0 * x is 0 for every finite x and NaN else
   for (int i = 0; i < n; i++) sum += 0 * x[i];
@@ -207,12 +216,12 @@ static bool all_finite(const double* x, int n) {
 }
 
 static bool state_is_finite(const abModel* model, const abData* data, int* bad_body) {
-  if (all_finite(data->q, model->nq) && all_finite(data->v, model->nv)) return true;
+  if (all_finite(data->q, model->nq) && all_slow(data->v, model->nv)) return true;
   for (int i = 0; i < model->njoint; i++) {
     const abJoint* j = &model->joint[i];
     int nq = j->type == AB_JOINT_FREE ? 7 : j->type == AB_JOINT_BALL ? 4 : 1;
     int nv = j->type == AB_JOINT_FREE ? 6 : j->type == AB_JOINT_BALL ? 3 : 1;
-    if (all_finite(data->q + j->q0, nq) && all_finite(data->v + j->v0, nv)) continue;
+    if (all_finite(data->q + j->q0, nq) && all_slow(data->v + j->v0, nv)) continue;
     *bad_body = j->body;
     break;
   }

@@ -131,9 +131,10 @@ typedef struct abPatchContact {
   bool slipping;  // when the step began
   bool moves;     // and now: friction follows the pressure
   bool face;      // its patch is a surface, no line or point
+  bool held;      // joints hold its bodies: nothing opens it
   bool rebounds;  // the targets are raised by restitution
   bool linear;    // the law is, about V: ab_patch_evaluate
-  double lift;  // velocity by which the coordinates of a rebound move beyond its own
+  double lift;    // velocity by which the coordinates of a rebound move beyond its own
   bool known;     // the law at X is in X_f, X_G
   abPatchLaw law;
   double X_f[6];

@@ -20,6 +20,12 @@ static inline double larger(double a, double b) { return a > b ? a : b; }
 // contact is at most as stiff there as if its bodies were so much heavier: else rounding would make
 // forces without bound, which do nothing.
 #define HELD 1e-2
+// And one that nothing opens at all, a base that overlaps its first link, is left as it is: below
+// this share of the least mobility pressing moves nothing.
+#define CANNOT_OPEN 1e-6
+// Stiffness follows the load up to this factor: a load that grows with the stiffness must end.
+#define FIRMEST 1e6
+#define NEVER_PRESSES -1e9  // target velocity [m/s]
 
 // Extent of a convex shape along a direction of the world.
 static double extent_along(const abShape* shape, abPose pose, abVec3 direction) {
@@ -107,7 +113,7 @@ static bool lets_in(const abPatchLaw* law, const double target[3]) {
 static bool add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
   double e = pair->surface.restitution, h = system->h;
   c->lift = 0;
-  if (!(e > 0)) return false;
+  if (!(e > 0) || c->held) return false;
   abPatchLaw* law = &c->law;
   double before[6], after[6], A = law->moments.m[AB_M_1];
   relative_at(system->problem, c, false, before);
@@ -154,6 +160,8 @@ static void set_targets(const abPatchSystem* system, const abPair* pair, abPatch
     law->target[i][2] = rate[i] * p->hy;
   }
   limit_recovery(law, p->depth, speed);
+  for (int i = 0; i < 2 && c->held; i++)  // nothing is asked of it, whatever the depth
+    law->target[i][0] = NEVER_PRESSES, law->target[i][1] = law->target[i][2] = 0;
   memcpy(c->plain, law->target, sizeof c->plain);
   c->rebounds = add_restitution(system, pair, c);
 }
@@ -422,6 +430,7 @@ static void set_stiffness(const abPatchSystem* system, abPatchContact* c, double
   if (weight > 0) firm = fmax(firm, load / weight);
   double depth = load * h / (param[AB_PATCH_RECOVERY] * param[AB_PATCH_STIFFNESS] * mass);
   firm = fmax(firm, depth / (AB_PATCH_DEPTH * c->thin));
+  firm = fmin(firm, FIRMEST);
   c->law.weight = param[AB_PATCH_STIFFNESS] * c->push * firm;
   c->law.weight_t = param[AB_PATCH_FRICTION_STIFFNESS] * c->drag * firm;
 }
@@ -435,6 +444,7 @@ static void set_scales(const abPatchSystem* system, const abPair* pair, abPatchC
     if (c->side[k].block >= 0) least += HELD * problem->response->inv_mass[c->side[k].body];
     for (int e = 0; e < 3; e++) part[e] += mobility(problem, &c->side[k], c->axis[e]);
   }
+  c->held = part[2] < CANNOT_OPEN * least;
   for (int e = 0; e < 3; e++) part[e] = larger(part[e], least);
   c->push = 1 / (part[2] * area), c->drag = 2 / ((part[0] + part[1]) * area);
   const abPatchMemory* m = pair->memory;
