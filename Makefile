@@ -3,10 +3,11 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ABUT = build/release/abut
 
-.PHONY: help build demo test test-asan test-fuzz test-geometry-long bench bench-quick paper format lint install clean
+.PHONY: help build demo live test test-asan test-fuzz test-geometry-long bench bench-quick paper format lint install clean
 
 help:
 	@echo "make demo      simulate a scene worth looking at and write out/demo.html"
+	@echo "make live      the same scenes to touch, in a browser page: out/live/index.html"
 	@echo "make test      build and run every test"
 	@echo "make paper     reproduce the papers' experiments: out/paper/index.html"
 	@echo "make bench     abut beside its peers: out/bench/index.html"
@@ -20,12 +21,17 @@ build:
 	@cmake --build --preset release -j $(JOBS)
 
 demo:
-	@tools/setup.sh build test web
+	@tools/setup.sh build test web live
 	@$(MAKE) --no-print-directory build
 	@tools/demo.sh $(ABUT)
 
+live:
+	@tools/setup.sh build test live
+	@$(MAKE) --no-print-directory build
+	@tools/gallery.py $(ABUT) out/live
+
 test:
-	@tools/setup.sh build test web
+	@tools/setup.sh build test web live
 	@$(MAKE) --no-print-directory build
 	@tools/check-layers.sh
 	@ctest --preset release -j $(JOBS)

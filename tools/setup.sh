@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing for the named groups, once, and says so. A second call does nothing.
-# usage: tools/setup.sh GROUP...    groups: build test web bench paper lint
+# usage: tools/setup.sh GROUP...    groups: build test web live bench paper lint
 # Without root or apt it names the packages and exits 2.
 set -u
 
 packages_of() {
   case "$1" in
-    build) echo gcc g++ cmake ninja-build pkg-config libexpat1-dev libqhull-dev libjansson-dev libhdf5-dev zlib1g-dev ;;
+    build) echo gcc g++ cmake ninja-build pkg-config libexpat1-dev libqhull-dev libjansson-dev libhdf5-dev zlib1g-dev libspnav-dev libwebsockets-dev ;;
     test) echo libcmocka-dev libglpk-dev libccd-dev libgmp-dev libmujoco-dev clang libclang-rt-14-dev python3-numpy python3-h5py ;;
     web) echo nodejs npm chromium ;;
+    live) echo clang lld-14 wasi-libc libclang-rt-14-dev-wasm32 nodejs npm ;;
     bench) echo libmujoco-dev libbullet-dev libode-dev libdart-dev libccd-dev libsimbody-dev valgrind python3-venv python3-matplotlib python3-numpy ;;
     paper) echo python3-matplotlib python3-numpy ;;
     lint) echo clang clang-format clang-tidy ;;
-    *) echo "setup: unknown group '$1'; groups are build test web bench paper lint" >&2; exit 2 ;;
+    *) echo "setup: unknown group '$1'; groups are build test web live bench paper lint" >&2; exit 2 ;;
   esac
 }
 

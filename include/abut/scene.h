@@ -160,8 +160,17 @@ AB_API void ab_notes_free(abNotes* notes);
 AB_API abModel* ab_scene_compile(const abScene* scene, abError* error);
 // A scene from an MJCF or URDF file (told apart by the root element); notes may be NULL.
 AB_API abScene* ab_scene_load(const char* path, abNotes* notes, abError* error);
+// The model of an MJCF, URDF or model file (told apart by what is in them); notes may be NULL.
 AB_API abModel* ab_load(const char* path, abNotes* notes, abError* error);
 AB_API void ab_model_free(abModel* model);
+
+// A compiled model as a file (.abm): the same bytes on every machine, read without XML and without
+// computing hulls. Files are tied to the version that wrote them.
+AB_API abStatus ab_model_save(const abModel* model, const char* path, abError* error);
+// The same in memory; `name` stands in messages. Free the bytes with ab_bytes_free.
+AB_API void* ab_model_bytes(const abModel* model, size_t* n, abError* error);
+AB_API void ab_bytes_free(void* bytes);
+AB_API abModel* ab_model_load_memory(const char* name, const void* bytes, size_t n, abError* error);
 // Writes the scene as MJCF that MuJoCo loads, too.
 AB_API abStatus ab_scene_save(const abScene* scene, const char* path, abError* error);
 

@@ -91,12 +91,3 @@ abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abN
   abXmlDoc doc = {.read = read_nothing};
   return load(&doc, name, bytes, n, notes, error);
 }
-
-abModel* ab_load(const char* path, abNotes* notes, abError* error) {
-  abScene* scene = ab_scene_load(path, notes, error);
-  if (!scene) return NULL;
-  abModel* model = ab_scene_compile(scene, error);
-  ab_scene_free(scene);
-  if (!model) ab_notes_free(notes);
-  return model;
-}
