@@ -3,10 +3,11 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ABUT = build/release/abut
 
-.PHONY: help build demo test test-asan test-stories test-python test-python-asan test-fuzz test-geometry-long wheel bench bench-quick bench-python paper format lint install clean
+.PHONY: help build demo live test test-asan test-stories test-python test-python-asan test-fuzz test-geometry-long wheel bench bench-quick bench-python paper format lint install clean
 
 help:
 	@echo "make demo      simulate a scene worth looking at and write out/demo.html"
+	@echo "make live      the same scenes to touch, in a browser page: out/live/index.html"
 	@echo "make test      build and run every test"
 	@echo "make paper     reproduce the papers' experiments: out/paper/index.html"
 	@echo "make bench     abut beside its peers: out/bench/index.html"
@@ -21,12 +22,17 @@ build:
 	@cmake --build --preset release -j $(JOBS)
 
 demo:
-	@tools/setup.sh build test web
+	@tools/setup.sh build test web live
 	@$(MAKE) --no-print-directory build
 	@tools/demo.sh $(ABUT)
 
+live:
+	@tools/setup.sh build test live
+	@$(MAKE) --no-print-directory build
+	@tools/gallery.py $(ABUT) out/live
+
 test:
-	@tools/setup.sh build test web python mpi
+	@tools/setup.sh build test web live python mpi
 	@$(MAKE) --no-print-directory build
 	@tools/check-layers.sh
 	@ctest --preset release -j $(JOBS)

@@ -1,7 +1,9 @@
 # make install: shared and static library, headers, program, abut.pc and a CMake package.
 include(CMakePackageConfigHelpers)
-install(TARGETS abut abut_shared
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS abut ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET abut_shared)
+  install(TARGETS abut_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(TARGET abut_cli)
   install(TARGETS abut_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -47,7 +47,7 @@ static uint64_t checksum(const void* bytes, size_t n) {
 
 static uint64_t checksum_content(Header header, const char* rest) {
   header.content = 0;
-  return checksum(&header, sizeof header) + checksum(rest, header.bytes - sizeof header);
+  return checksum(&header, sizeof header) + checksum(rest, (size_t)header.bytes - sizeof header);
 }
 
 static size_t pair_bytes(const abData* data) {
@@ -118,7 +118,7 @@ abStatus ab_state_get(const abModel* model, const abData* data, void* block, siz
   if (bytes < header.bytes) return AB_ERROR_ARGUMENT;
   abWalk walk = {.kind = AB_WALK_WRITE,
                  .block = (char*)block + sizeof header,
-                 .room = header.bytes - sizeof header,
+                 .room = (size_t)header.bytes - sizeof header,
                  .good = true};
   walk_state(model, (abData*)data, &walk);  // writing the block changes nothing of the data
   memcpy(header.magic, MAGIC, sizeof header.magic);

@@ -40,6 +40,21 @@ AB_API const abModel* ab_recording_model(const abRecording* recording);
 // until the next call.
 AB_API const abData* ab_recording_sample(abRecording* recording, int i, abError* error);
 
+// A page that simulates the model in the browser, starting as `data` stands: contact model, its
+// parameters and the step are data's.
+typedef struct abLivePage {
+  int key;            // the keyframe it starts from, < 0: the initial pose
+  const char* title;  // may be NULL, as the next two
+  const char* text;   // a sentence on what to try
+  const char* home;   // address of the page it belongs to
+} abLivePage;
+AB_API abStatus ab_live_page(const char* path, const abModel* model, const abData* data,
+                             const abLivePage* page, abError* error);
+
+// A page that shows frames (abut/frame.h) which it gets by a web socket at its own address.
+AB_API abStatus ab_view_page(const char* path, const abModel* model, const abData* data,
+                             abError* error);
+
 // The compiled model as a JSON object: what `abut info --json` prints and what recordings carry.
 // References between its parts are indices. With `meshes`, the vertices and triangles too. Free
 // with ab_json_free; NULL when there is no memory.

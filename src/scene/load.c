@@ -112,18 +112,3 @@ abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abN
   abXmlDoc doc = {.read = read_nothing};
   return load(&doc, (Source){name, bytes, n, 0}, notes, error);
 }
-
-abModel* ab_load_with(const char* path, const abLoadOption* option, abNotes* notes,
-                      abError* error) {
-  abScene* scene = ab_scene_load(path, notes, error);
-  if (!scene) return NULL;
-  bool ok = !option->floating || ab_scene_float(scene, error) == AB_OK;
-  if (!ok) ab_notes_free(notes);
-  abModel* model = ok ? ab_compile_scene(scene, notes, error) : NULL;
-  ab_scene_free(scene);
-  return model;
-}
-
-abModel* ab_load(const char* path, abNotes* notes, abError* error) {
-  return ab_load_with(path, &(abLoadOption){0}, notes, error);
-}
