@@ -165,15 +165,20 @@ static void spread(const abResponse* r, const abPatchIsland* island, const doubl
            sizeof(double) * (size_t)island->size[b]);
 }
 
-// Bodies without contact fly: the mean of the velocities before and after is the exact motion under
-// gravity.
+// Bodies without contact fly: under gravity alone the mean of the velocities before and after is
+// the exact motion. Where somebody pushes, the push may be that of a spring, which the mean would
+// feed: then the velocity at the end moves the body, as everywhere else.
 static void shift_free_flight(const abContactProblem* problem, abContactSolution* solution) {
   const abResponse* r = problem->response;
   for (int m = 0; m < r->nmover; m++) {
     if (r->mover[m].jointed) continue;
-    abVec3 half = v3_scale(-0.5 * problem->h, problem->body[r->mover[m].body0].gravity);
+    const abContactBody* b = &problem->body[r->mover[m].body0];
+    abVec3 fall = v3_scale(problem->h, b->gravity);
+    abVec3 other = v3_sub(v3_sub(b->twist_free.lin, b->twist.lin), fall);
+    double rounding = 1e-9 * v3_norm(fall) + 1e-14 * v3_norm(b->twist.lin);
+    if (v3_norm(other) > rounding) continue;
     double* shift = solution->shift + r->mover[m].dof0;
-    shift[0] = half.x, shift[1] = half.y, shift[2] = half.z;
+    shift[0] = -0.5 * fall.x, shift[1] = -0.5 * fall.y, shift[2] = -0.5 * fall.z;
   }
 }
 

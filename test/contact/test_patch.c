@@ -240,8 +240,22 @@ static void dropped_boxes_never_gain_energy(void** state) {
   }
 }
 
+// A weight carried by a force of its own size stays where it is, in flight, too.
+static void body_held_by_a_force_stays(void** state) {
+  (void)state;
+  PatchWorld w = patch_world(5e-3, 0.5);
+  patch_box(&w, &(PatchBox){.half = {0.1, 0.1, 0.1}, .mass = 2, .pose = {{0, 0, 1}, {1, 0, 0, 0}}});
+  patch_ready(&w);
+  w.data->applied[1].force.z = 2 * G;
+  patch_run(&w, 1);
+  check_near(patch_q(&w, 1)[2], 1, 1e-12);
+  check_below(fabs(patch_v(&w, 1)[2]), 1e-12);
+  patch_free(&w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(body_held_by_a_force_stays),
       cmocka_unit_test(box_at_rest_weighs_what_it_weighs),
       cmocka_unit_test(pushed_box_accelerates_by_coulomb),
       cmocka_unit_test(box_slides_as_far_as_coulomb_says),
