@@ -12,6 +12,7 @@
 #include "dynamics/integrate.h"
 #include "dynamics/kinematics.h"
 #include "dynamics/response.h"
+#include "dynamics/trees.h"
 #include "fits.h"
 #include "math/spatial.h"
 #include "sleep.h"
@@ -200,12 +201,19 @@ static abStatus solve_contact(const abModel* model, abData* data, Answer* answer
   return ab_report_contacts(data, solution.pair);
 }
 
-// Beyond this no velocity is a result: m/s or rad/s.
+// Beyond this no velocity that a step makes is a result: m/s or rad/s. Whoever was faster may stay
+// so.
 static const double FASTEST = 1e9;
 
-static bool all_slow(const double* v, int n) {
+static double fastest(const double* v, int n) {
+  double most = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
+  return most;
+}
+
+static bool all_slow(const double* v, int n, double limit) {
   for (int i = 0; i < n; i++)
-    if (!(fabs(v[i]) < FASTEST)) return false;
+    if (!(fabs(v[i]) < limit)) return false;
   return true;
 }
 
@@ -216,12 +224,13 @@ static bool all_finite(const double* x, int n) {
 }
 
 static bool state_is_finite(const abModel* model, const abData* data, int* bad_body) {
-  if (all_finite(data->q, model->nq) && all_slow(data->v, model->nv)) return true;
+  double limit = fmax(FASTEST, 4 * fastest(data->trees->v_seen, model->nv));
+  if (all_finite(data->q, model->nq) && all_slow(data->v, model->nv, limit)) return true;
   for (int i = 0; i < model->njoint; i++) {
     const abJoint* j = &model->joint[i];
     int nq = j->type == AB_JOINT_FREE ? 7 : j->type == AB_JOINT_BALL ? 4 : 1;
     int nv = j->type == AB_JOINT_FREE ? 6 : j->type == AB_JOINT_BALL ? 3 : 1;
-    if (all_finite(data->q + j->q0, nq) && all_slow(data->v + j->v0, nv)) continue;
+    if (all_finite(data->q + j->q0, nq) && all_slow(data->v + j->v0, nv, limit)) continue;
     *bad_body = j->body;
     break;
   }
