@@ -80,7 +80,7 @@ static const abParam params[AB_PATCH_NPARAM] = {
     [AB_PATCH_FRICTION_STIFFNESS] = {"friction_stiffness", 1e3, "1",
                                      "the same for sticking friction"},
     [AB_PATCH_RECOVERY] = {"recovery", 0.2, "1", "share of a depth taken back in a step"},
-    [AB_PATCH_ITERATIONS] = {"iterations", 60, "1", "most Newton steps"},
+    [AB_PATCH_ITERATIONS] = {"iterations", 100, "1", "most Newton steps"},
     [AB_PATCH_DIRECT_LIMIT] = {"direct_limit", 1e10, "flop",
                                "largest factorisation; beyond it the step breaks down"},
 };

@@ -3,6 +3,7 @@
 #define ABUT_CONTACT_PATCH_H
 
 #include <abut/contact.h>
+#include <math.h>
 
 #include "base/arena.h"
 #include "contact/island.h"
@@ -35,11 +36,9 @@ enum {
 // The load that bounds friction is right when it differs from the normal impulse by no more than
 // this share; the reported residual counts it so that this is the default tolerance.
 #define AB_PATCH_GAP 1e-3
-// Friction of a sliding patch acts where its pressure does to this share of its radius: a puck on
-// tiles turns by the sum of what is left.
+// Friction of a sliding patch acts where its pressure does, to this share of its radius where it is
+// the only contact: a puck on tiles turns by the sum of what is left. Elsewhere AB_PATCH_GAP does.
 #define AB_PATCH_OFFSET 1e-9
-// In islands of many contacts, where it costs a solve more and nothing slides straight on for long.
-#define AB_PATCH_OFFSET_MANY 1e-2
 // Depth at rest, as a share of the thinner body, that no load may exceed: stiffness follows.
 #define AB_PATCH_DEPTH 1e-6
 // Depth is taken back with this part of the speed that counts as one: some 25 times what a body at
@@ -94,6 +93,7 @@ typedef struct abPatchLaw {
   double stick[4];    // integrals of the profile times 1, x, y, x^2 + y^2
   double spread;      // radius of the area that a point of the rule stands for, see patch_law.c
   double load;        // normal impulse that bounds friction
+  double at[2];       // and by how much its profile is moved, so that it acts where that does
   double gain;        // traction limit = gain * profile
   double slip_speed;  // friction is saturated from this speed on
 } abPatchLaw;
@@ -130,15 +130,17 @@ typedef struct abPatchContact {
   int pair;
   bool slipping;  // when the step began
   bool moves;     // and now: friction follows the pressure
+  bool pinned;    // no longer in this step
   bool face;      // its patch is a surface, no line or point
   bool held;      // joints hold its bodies: nothing opens it
   bool rebounds;  // the targets are raised by restitution
   bool linear;    // the law is, about V: ab_patch_evaluate
   double lift;    // velocity by which the coordinates of a rebound move beyond its own
-  bool known;     // the law at X is in X_f, X_G
+  bool known;     // the law at X is in X_f, X_G, X_linear, and has not changed
   abPatchLaw law;
   double X_f[6];
   abPatchSlope X_G;
+  bool X_linear;
   double mu_static, mu_kinetic;
   double load_before;  // normal impulse of the last step
   double push, drag;   // effective mass along the normal and across it, per area
@@ -209,6 +211,20 @@ typedef struct abPatchIsland {
   double residual;
 } abPatchIsland;
 
+// A load never falls below this share of the contact's unit, so that friction has a direction.
+static inline double ab_patch_least_load(const abPatchContact* c) {
+  return 1e-9 * c->push * c->law.moments.m[AB_M_1] * c->unit;
+}
+// Radius of gyration of its area.
+static inline double ab_patch_radius(const abPatchContact* c) {
+  const double* m = c->law.moments.m;
+  return sqrt((m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1]);
+}
+// Nothing but one contact: the contact alone is the whole problem.
+static inline bool ab_patch_only(const abPatchIsland* island) {
+  return island->ncontact == 1 && island->nrow == 0;
+}
+
 // --- patch_law.c
 // G may be NULL. Returns whether all of the patch presses and sticks: between two such twists the
 // law is linear.
@@ -252,7 +268,8 @@ void ab_patch_apply_inertia(const abPatchIsland* island, const double* x, double
 void ab_patch_momenta(abPatchIsland* island);     // v = v_free + M^-1 sum J^T impulse
 void ab_patch_set_twists(abPatchIsland* island);  // every V from v
 double ab_patch_residual(abPatchIsland* island);  // from v, answer; leaves the gradient
-// Largest share by which a load that bounds friction differs from the normal impulse.
+// Largest share by which a load that bounds friction differs from the normal impulse, or by which
+// it acts beside it.
 double ab_patch_gap(const abPatchIsland* island);
 // Impulse of a row beyond that of the branch which the response assumes, at s . v.
 double ab_patch_row_excess(const abRow* row, double sv, bool* inside);
@@ -268,7 +285,9 @@ void ab_patch_mix_slack(abPatchSlope* G, double trust);
 // The pressure at V, with the normal impulse f, becomes the profile of friction where the patch
 // moves.
 void ab_patch_follow_pressure(abPatchContact* c, const double V[6], const double f[6]);
-double ab_patch_offset(const abPatchContact* c);
+// How far the friction of a sliding face acts from where the normal impulse f does: x, y. False if
+// that does not matter.
+bool ab_patch_offset(const abPatchContact* c, const double f[6], double d[2]);
 // --- patch_matrix.c: M + sum J^T G J
 typedef struct abPatchMatrix {
   abBlockSymbolic symbolic;

@@ -20,13 +20,13 @@
 #include "contact/patch.h"
 #include "math/spatial.h"
 
-#define STIFFER 4.0
+#define STIFFER 2.0
 // A contact whose step is below this share of its unit speed is left where it is; one beyond FAR of
 // it counts as far.
 #define NEAR_ENOUGH 1e-5
 #define FAR_OFF 1e-3
 
-enum { LOCAL_STEPS = 12 };
+enum { LOCAL_STEPS = 12, LOCAL_ROUNDS = 8 };
 
 // Columns of Phi for one free body.
 static void add_mobility(const abResponse* r, const abPatchContact* c, int k, double* phi) {
@@ -144,10 +144,9 @@ static void impulse_at(const abPatchContact* c, double F[6]) {
   for (int k = 0; k < 6; k++) F[k] += c->impulse[k];
 }
 
-// The law at X, and the Newton step s from there; returns its size as a speed: of the effective
-// mass along the normal with the same energy.
+// The Newton step s from X, where the law is X_f, X_G; returns its size as a speed: of the
+// effective mass along the normal with the same energy.
 static double local_step(abPatchContact* c, const double F[6], double s[6]) {
-  ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
   abPatchSlope G = c->X_G;
   ab_patch_mix_slack(&G, ab_patch_trust(c, c->X_f, F));
   double A[36], y[6], sum = 0;
@@ -161,62 +160,101 @@ static double local_step(abPatchContact* c, const double F[6], double s[6]) {
   return sqrt(fmax(0, sum) / (c->push * c->law.moments.m[AB_M_1]));
 }
 
-// The energy's slope at X + a s, whose impulse is F + a R s.
-static double slope_at(abPatchContact* c, const double F[6], const double s[6], const double Rs[6],
-                       double a) {
-  double X[6], f[6], slope = 0;
-  for (int k = 0; k < 6; k++) X[k] = c->X[k] + a * s[k];
-  ab_patch_evaluate(&c->law, X, f, NULL);
-  for (int k = 0; k < 6; k++) slope += s[k] * (F[k] + a * Rs[k] - f[k]);
+// One step of Newton's method for the contact alone.
+typedef struct Try {
+  double F[6], s[6], Rs[6];  // impulse that belongs to X, step, change of that impulse
+  double X[6], f[6];         // a point along the step and the law there
+  abPatchSlope G;
+} Try;
+
+// The energy's slope at X + a s, whose impulse is F + a R s. What is found there stays in `t`.
+static double slope_at(abPatchContact* c, Try* t, double a) {
+  double slope = 0;
+  for (int k = 0; k < 6; k++) t->X[k] = c->X[k] + a * t->s[k];
+  ab_patch_evaluate(&c->law, t->X, t->f, &t->G);
+  for (int k = 0; k < 6; k++) slope += t->s[k] * (t->F[k] + a * t->Rs[k] - t->f[k]);
   return slope;
 }
 
-// The root of the slope along s, roughly, behind any kink; 1 where the full step is good.
-static double local_search(abPatchContact* c, const double F[6], const double s[6]) {
-  double Rs[6], slope0 = 0;
-  apply6(c->R, s, Rs);
-  for (int k = 0; k < 6; k++) slope0 -= (c->X_f[k] - F[k]) * s[k];
-  double low = 0, high = 1, flow = slope0, fhigh = slope_at(c, F, s, Rs, 1);
-  if (fhigh <= 0.5 * -slope0) return 1;
+// Leaves in `t` the root of the slope along s, roughly, behind any kink; the full step where it is
+// good.
+static void local_search(abPatchContact* c, Try* t) {
+  double slope0 = 0;
+  apply6(c->R, t->s, t->Rs);
+  for (int k = 0; k < 6; k++) slope0 -= (c->X_f[k] - t->F[k]) * t->s[k];
+  double low = 0, high = 1, flow = slope0, fhigh = slope_at(c, t, 1), last = 1;
+  if (fhigh <= 0.5 * -slope0) return;
   bool bisect = false;
   for (int i = 0; i < 12 && high - low > 0.05 * high; i++) {
     double width = high - low;
-    double a = bisect ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
-    double f = slope_at(c, F, s, Rs, a);
-    if (fabs(f) <= 0.3 * -slope0) return a;
+    last = bisect ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
+    double f = slope_at(c, t, last);
+    if (fabs(f) <= 0.3 * -slope0) return;
     if (f > 0)
-      high = a, fhigh = f;
+      high = last, fhigh = f;
     else
-      low = a, flow = f;
+      low = last, flow = f;
     bisect = high - low > 0.5 * width;
   }
-  return high;
+  if (last != high) slope_at(c, t, high);
 }
 
-// Newton's method from X; returns the size of the first step.
-static double solve_alone(abPatchContact* c) {
-  double F[6], s[6], first = 0, enough = NEAR_ENOUGH * c->unit;
+// Newton's method from X, where the law is known, down to a share of the first step or of the unit
+// speed; returns the size of the first step.
+static double solve_alone(abPatchContact* c, double share, double least) {
+  Try t;
+  double first = 0, enough = least * c->unit;
   for (int i = 0; i < LOCAL_STEPS; i++) {
-    impulse_at(c, F);
-    double way = local_step(c, F, s);
-    if (i == 0) first = way, enough = fmax(enough, 0.01 * way);
+    impulse_at(c, t.F);
+    double way = local_step(c, t.F, t.s);
+    if (i == 0) first = way, enough = fmax(enough, share * way);
     if (!(way > enough)) break;
-    double a = local_search(c, F, s);
-    for (int k = 0; k < 6; k++) c->X[k] += a * s[k];
+    local_search(c, &t);
+    memcpy(c->X, t.X, sizeof c->X);
+    memcpy(c->X_f, t.f, sizeof c->X_f);
+    c->X_G = t.G;
   }
   return first;
 }
 
-static void relax_contact(abPatchContact* c) {
-  if (!(c->impulse[2] > 0)) memcpy(c->X, c->V, sizeof c->X);  // what did not press begins at V
-  c->far = solve_alone(c) / c->unit;
-  ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+// The answer is the law at X, linearised there.
+static void linearise(abPatchContact* c) {
   double d[6], Gd[6];
   c->G = c->X_G;
   ab_patch_mix_slack(&c->G, ab_patch_trust(c, c->X_f, c->impulse));
   for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->X[k];
   ab_patch_apply_G(&c->G, d, Gd);
   for (int k = 0; k < 6; k++) c->answer[k] = c->X_f[k] - Gd[k];
+}
+
+static void begin_alone(abPatchContact* c) {
+  if (!(c->impulse[2] > 0)) memcpy(c->X, c->V, sizeof c->X);  // what did not press begins at V
+  ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+}
+
+static void relax_contact(abPatchContact* c) {
+  begin_alone(c);
+  c->far = solve_alone(c, 0.01, NEAR_ENOUGH) / c->unit;
+  linearise(c);
+}
+
+// The only contact of its island: its own problem is the whole one, with the bound of friction and
+// where it acts.
+static void solve_only(abPatchContact* c) {
+  begin_alone(c);
+  for (int i = 0; i < LOCAL_ROUNDS; i++) {
+    double way = solve_alone(c, 0, 1e-12) / c->unit, d[2];
+    if (i == 0) c->far = way;
+    double load = fmax(c->X_f[2], ab_patch_least_load(c));
+    bool same = fabs(load - c->law.load) <= 1e-9 * load;
+    ab_patch_offset(c, c->X_f, d);
+    same &= hypot(d[0], d[1]) <= AB_PATCH_OFFSET * ab_patch_radius(c);
+    if (!(c->law.mu > 0) || same) break;
+    ab_patch_set_load(&c->law, load);
+    ab_patch_follow_pressure(c, c->X, c->X_f);
+    ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+  }
+  linearise(c);
 }
 
 static void relax_chunk(void* context, int chunk, int worker) {
@@ -228,13 +266,16 @@ static void relax_chunk(void* context, int chunk, int worker) {
 
 int ab_patch_relax(abPatchIsland* island) {
   int n = 0;
-  ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, island);
+  if (ab_patch_only(island))
+    solve_only(island->contact[0]);
+  else
+    ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, island);
   for (int i = 0; i < island->ncontact; i++) n += island->contact[i]->far > FAR_OFF;
   return n;
 }
 
 abStatus ab_patch_alone(abPatchIsland* island) {
-  double stiffer = island->ncontact == 1 && island->nrow == 0 ? 1 : STIFFER;
+  double stiffer = ab_patch_only(island) ? 1 : STIFFER;
   double* R = AB_TAKE(island->scratch, double, 36 * island->ncontact);
   if (!R) return AB_ERROR_MEMORY;
   for (int i = 0; i < island->ncontact; i++) {

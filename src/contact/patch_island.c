@@ -244,8 +244,12 @@ double ab_patch_gap(const abPatchIsland* island) {
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
     if (!(c->law.mu > 0)) continue;
-    double N = fmax(0, c->impulse[2]), least = 0.1 * c->push * c->law.moments.m[AB_M_1] * c->unit;
-    worst = fmax(worst, fabs(N - c->law.load) / fmax(fmax(N, c->law.load), least));
+    double N = fmax(0, c->impulse[2]), least = 1e-3 * c->push * c->law.moments.m[AB_M_1] * c->unit;
+    double size = fmax(fmax(N, c->law.load), least), d[2];
+    double excess = hypot(c->impulse[0], c->impulse[1]) / c->law.mu - N;
+    worst = fmax(worst, fmax(fabs(N - c->law.load), excess) / size);
+    if (ab_patch_offset(c, c->impulse, d))
+      worst = fmax(worst, hypot(d[0], d[1]) / ab_patch_radius(c) * N / size);
   }
   return worst;
 }
@@ -270,14 +274,22 @@ void ab_patch_mix_slack(abPatchSlope* G, double trust) {
     for (int k = 0; k < 6; k++) G->t[k] += (1 - trust) * G->slack[k];
 }
 
-// How far the friction of a sliding face acts from where its pressure does, in radii of the patch.
-double ab_patch_offset(const abPatchContact* c) {
+// x, or the end of the range of the corners' coordinates that it is beyond: no pressure acts there.
+static double within(int n, const double* corner, double x) {
+  double least = corner[0], most = corner[0];
+  for (int i = 1; i < n; i++) least = fmin(least, corner[i]), most = fmax(most, corner[i]);
+  return fmin(fmax(x, least), most);
+}
+
+bool ab_patch_offset(const abPatchContact* c, const double f[6], double d[2]) {
   const abPatchLaw* law = &c->law;
-  const double *f = c->impulse, *m = law->moments.m;
-  if (!c->moves || !c->face || !(f[2] > 0) || !(law->stick[0] > 0)) return 0;
-  double x = law->stick[1] / law->stick[0] + f[4] / f[2];
-  double y = law->stick[2] / law->stick[0] - f[3] / f[2];
-  return sqrt((x * x + y * y) * m[AB_M_1] / (m[AB_M_XX] + m[AB_M_YY]));
+  d[0] = d[1] = 0;
+  if (!c->moves || !c->face || c->pinned || !(f[2] > 0) || !(law->stick[0] > 0)) return false;
+  double x = within(law->ncorner, law->x, -f[4] / f[2]),
+         y = within(law->ncorner, law->y, f[3] / f[2]);
+  d[0] = x - law->stick[1] / law->stick[0] - law->at[0];
+  d[1] = y - law->stick[2] / law->stick[0] - law->at[1];
+  return true;
 }
 
 // Tilts the profile so that its centre is where the normal impulse f acts. The border carries a
@@ -301,10 +313,11 @@ static void centre_profile(abPatchLaw* law, const double f[6]) {
 }
 
 // Friction of a sliding patch acts where the pressure is now: else a body that slides straight on
-// would turn.
+// would turn. What tilting leaves, where the pressure is cut off, is moved.
 void ab_patch_follow_pressure(abPatchContact* c, const double V[6], const double f[6]) {
   abPatchLaw* law = &c->law;
   c->moves = false;
+  law->at[0] = law->at[1] = 0;
   if (!(law->mu > 0)) return;
   ab_patch_choose_rule(law, V);
   c->moves =
@@ -313,5 +326,7 @@ void ab_patch_follow_pressure(abPatchContact* c, const double V[6], const double
   ab_patch_pressure_fields(law, V, law->profile);
   ab_patch_profile_ready(law);
   for (int i = 0; i < 2 && c->face && f[2] > 0; i++) centre_profile(law, f);
+  double d[2];
+  if (ab_patch_offset(c, f, d)) law->at[0] = d[0], law->at[1] = d[1];
   ab_patch_set_load(law, law->load);
 }

@@ -262,6 +262,14 @@ static void friction_stick(const abPatchLaw* law, const double s[3], double f[6]
   G[3] = -k * m[2], G[4] = k * m[1], G[5] = k * turn;
 }
 
+// Minus the derivative p of friction at the point (x, y), in the order of abPatchSlope, moved to
+// the centre.
+static void about(double x, double y, const double p[6], double G[6]) {
+  G[0] = p[0], G[1] = p[1], G[2] = p[2];
+  G[3] = p[3] - y * p[0] + x * p[1], G[4] = p[4] - y * p[1] + x * p[2];
+  G[5] = p[5] + y * y * p[0] - 2 * x * y * p[1] + x * x * p[2] + 2 * (x * p[4] - y * p[3]);
+}
+
 // The law about the pole c, where s = s_2 n x (r - c): a point slips along n x e, and the circle of
 // quadrature.h is that within which it sticks. With the moments about the pole
 //
@@ -269,14 +277,7 @@ static void friction_stick(const abPatchLaw* law, const double s[3], double f[6]
 //   torque  -gain sign(s_2) (beyond0 + within2 / b)
 //
 // and the derivative likewise: across the slip all points resist, along it only those that stick;
-// the others are the slack. Both are symmetric and taken at the pole, p in the order of
-// abPatchSlope; `about` moves them to the centre.
-static void about(double x, double y, const double p[6], double G[6]) {
-  G[0] = p[0], G[1] = p[1], G[2] = p[2];
-  G[3] = p[3] - y * p[0] + x * p[1], G[4] = p[4] - y * p[1] + x * p[2];
-  G[5] = p[5] + y * y * p[0] - 2 * x * y * p[1] + x * x * p[2] + 2 * (x * p[4] - y * p[3]);
-}
-
+// the others are the slack. Both are symmetric and taken at the pole.
 static void friction_about(const abPole* pole, const abPoleSums* m, const abPatchSlip* slip,
                            double f[3], abPatchSlope* slope) {
   double x = pole->at.x, y = pole->at.y, b = pole->radius, turn = slip->s[2];
@@ -332,17 +333,31 @@ static void friction_slip(abPatchLaw* law, const double s[3], double f[6], abPat
   f[0] = t[0], f[1] = t[1], f[5] = t[2];
 }
 
+// From the moved profile's own origin to the centre.
+static void move_friction(const double at[2], double f[6], abPatchSlope* G) {
+  if (at[0] == 0 && at[1] == 0) return;
+  f[5] += at[0] * f[1] - at[1] * f[0];
+  if (!G) return;
+  double p[6];
+  memcpy(p, G->t, sizeof p);
+  about(at[0], at[1], p, G->t);
+  memcpy(p, G->slack, sizeof p);
+  about(at[0], at[1], p, G->slack);
+}
+
 bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double f[6], abPatchSlope* G) {
   for (int k = 0; k < 6; k++) f[k] = 0;
   if (G) memset(G, 0, sizeof *G);
   bool whole = normal_part(law, V, f, G);
   if (!(law->slip_speed > 0)) return whole;
   double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
+  s[0] -= s[2] * law->at[1], s[1] += s[2] * law->at[0];
   bool sticks = sticks_at_corners(law, s);
   if (sticks)
     friction_stick(law, s, f, G);
   else
     friction_slip(law, s, f, G);
+  move_friction(law->at, f, G);
   return whole && sticks;
 }
 

@@ -52,6 +52,12 @@ static void keep_profile(const abPatchLaw* law, const double V[6], bool old,
       pressure[i][k] = law->profile[i][k] + TAKEN_OVER * (pressure[i][k] - law->profile[i][k]);
 }
 
+static void keep_moved(const abPatchLaw* law, double pressure[2][3]) {
+  memcpy(pressure, law->profile, sizeof law->profile);
+  for (int i = 0; i < 2; i++)
+    pressure[i][0] -= pressure[i][1] * law->at[0] + pressure[i][2] * law->at[1];
+}
+
 // Centre and axes as the two bodies carry them.
 static void keep_place(const abPair* pair, const abPatchContact* c, abPatchMemory* m) {
   abPose pose[2] = {pair->pose1, pair->pose2};
@@ -82,7 +88,7 @@ static void keep(const abPatchIsland* island, abPatchContact* c) {
   m->went[0] = h * c->V[0], m->went[1] = h * c->V[1], m->went[2] = h * c->V[5];
   memcpy(m->impulse, c->impulse, sizeof m->impulse);
   if (c->moves)
-    memcpy(m->pressure, c->law.profile, sizeof m->pressure);
+    keep_moved(&c->law, m->pressure);
   else
     keep_profile(&c->law, c->V, m->h > 0, m->pressure);
   double now[2][3];

@@ -519,6 +519,8 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   c->moves = c->slipping && c->law.mu > 0;
   c->face = patch->kind == AB_PATCH_SURFACE;
   recall_state(c, field);
+  c->law.at[0] = c->law.at[1] = 0;
+  c->known = c->pinned = false;
   ab_patch_profile_ready(&c->law);
   ab_patch_set_load(&c->law, fmax(load, 1e-9 * c->push * area * c->unit));
   double V[6];

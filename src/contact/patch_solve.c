@@ -28,7 +28,11 @@
 #include "math/spatial.h"
 
 // Most steps with each contact relaxed, and most in which loads follow.
-enum { MOST_RELAXED = 12, MOST_FOLLOWED = 16, MOST_RENEWED = 2 };
+enum { MOST_RELAXED = 12, MOST_FOLLOWED = 60, BOLD = 4 };
+// Where loads have been followed BOLD times without success, each change waits until the residual
+// is near zero, and is a part of what is wanted that shrinks from one to the next, until the
+// residual stays there: then they go on boldly.
+#define NEAR 1e-3
 // What is left of a step adds up over thousands of them: where nothing strikes, little is left.
 #define CALM_SHARE 1e-3
 #define STRIKING_SHARE 0.1
@@ -40,7 +44,7 @@ enum { FEW = 1 };
 typedef struct Work {
   abPatchMatrix matrix;
   double* load_step;  // change of d by that of the loads
-  double* change;     // per contact: that of its load
+  double* change;     // per contact: of its load, and of where that acts (x, y)
   int nbent, nbent_row;
   abPatchContact** bent;  // contacts and rows that are not linear along the step
   abPatchRow** bent_row;
@@ -51,7 +55,7 @@ static abStatus take_work(abPatchIsland* island, Work* w) {
   abStatus status = ab_patch_matrix(island, &w->matrix);
   if (status != AB_OK) return status;
   w->load_step = AB_TAKE(island->scratch, double, island->ndof);
-  w->change = AB_TAKE(island->scratch, double, island->ncontact);
+  w->change = AB_TAKE(island->scratch, double, 3 * island->ncontact);
   w->bent = AB_TAKE(island->scratch, abPatchContact*, island->ncontact);
   w->bent_row = AB_TAKE(island->scratch, abPatchRow*, island->nrow);
   if (!w->load_step || !w->change || !w->bent || !w->bent_row) return AB_ERROR_MEMORY;
@@ -108,9 +112,11 @@ static double find_slope(const abPatchIsland* island, double slope0, Work* w) {
   }
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    double V[6], f[6], Gd[6], first = 0, last = 0, rise = 0;
-    for (int k = 0; k < 6; k++) V[k] = c->V[k] + c->step[k];
-    bool linear = ab_patch_evaluate(&c->law, V, f, NULL) && c->linear;
+    double *f = c->X_f, Gd[6], first = 0, last = 0, rise = 0;
+    for (int k = 0; k < 6; k++) c->X[k] = c->V[k] + c->step[k];
+    c->X_linear = ab_patch_evaluate(&c->law, c->X, f, &c->X_G);
+    c->known = true;
+    bool linear = c->X_linear && c->linear;
     ab_patch_apply_G(&c->G, c->step, Gd);
     for (int k = 0; k < 6; k++) {
       first -= c->step[k] * c->answer[k];
@@ -166,10 +172,13 @@ static void evaluate_chunk(void* context, int chunk, int worker) {
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
   for (int i = first; i < last && i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    c->linear = ab_patch_evaluate(&c->law, c->V, c->answer, &c->G);
+    bool known = c->known && memcmp(c->X, c->V, sizeof c->X) == 0;  // by the line search
     memcpy(c->X, c->V, sizeof c->X);
-    memcpy(c->X_f, c->answer, sizeof c->X_f);
-    c->X_G = c->G;
+    if (!known) c->X_linear = ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+    c->known = false;
+    c->linear = c->X_linear;
+    memcpy(c->answer, c->X_f, sizeof c->answer);
+    c->G = c->X_G;
     if (!c->linear) ab_patch_mix_slack(&c->G, ab_patch_trust(c, c->answer, c->impulse));
   }
 }
@@ -193,29 +202,41 @@ static void find_rates(abPatchIsland* island) {
   }
 }
 
-// A load never falls below this share of the contact's unit, so that friction has a direction.
-static double least_load(const abPatchContact* c) {
-  return 1e-9 * c->push * c->law.moments.m[AB_M_1] * c->unit;
+// Change of a contact's load that the step asks for, and of where it acts.
+static void wanted_change(const abPatchContact* c, double change[3]) {
+  double f[6];
+  ab_patch_apply_G(&c->G, c->step, f);
+  for (int k = 0; k < 6; k++) f[k] = c->answer[k] - f[k];
+  double load = f[2] > 0 ? fmax(f[2], 0.1 * c->law.load) : 0;
+  change[0] = fmax(load, ab_patch_least_load(c)) - c->law.load;
+  if (!(f[2] >= 0.1 * c->law.load && ab_patch_offset(c, f, change + 1))) change[1] = change[2] = 0;
+  double far = hypot(change[1], change[2]), most = ab_patch_radius(c);
+  for (int k = 1; k < 3 && far > most; k++) change[k] *= most / far;
 }
 
-// The load that the step asks for, less the present one.
-static double wanted_change(const abPatchContact* c) {
-  double Gd[6];
-  ab_patch_apply_G(&c->G, c->step, Gd);
-  double N = c->answer[2] - Gd[2];
-  return fmax(N > 0 ? fmax(N, 0.1 * c->law.load) : 0, least_load(c)) - c->law.load;
+// Change of friction where its load changes by dl and acts (x, y) farther on: there the slip is
+// another.
+static void friction_change(const abPatchContact* c, double dl, double x, double y, double df[6]) {
+  const double* t = c->X_G.t;
+  double turn = c->X[5] + c->law.bristle[2], s[2] = {-turn * y, turn * x};
+  memset(df, 0, 6 * sizeof *df);
+  df[0] = c->rate[0] * dl - t[0] * s[0] - t[1] * s[1];
+  df[1] = c->rate[1] * dl - t[1] * s[0] - t[2] * s[1];
+  df[5] = c->rate[2] * dl - t[3] * s[0] - t[4] * s[1] + x * c->X_f[1] - y * c->X_f[0];
 }
 
-// Loads change by `share` of what the step asks for; friction and d follow.
+// Loads and where they act change by `share` of what the step asks for; friction and d follow.
 static void change_loads(abPatchIsland* island, Work* w, double share) {
   memset(w->load_step, 0, sizeof(double) * (size_t)island->ndof);
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
     if (!(c->law.mu > 0)) continue;
-    double load = fmax(c->law.load + share * w->change[i], least_load(c)), df[6] = {0};
-    double dl = load - c->law.load;
-    df[0] = c->rate[0] * dl, df[1] = c->rate[1] * dl, df[5] = c->rate[2] * dl;
+    const double* change = w->change + 3 * i;
+    double load = fmax(c->law.load + share * change[0], ab_patch_least_load(c)), df[6];
+    double x = share * change[1], y = share * change[2];
+    friction_change(c, load - c->law.load, x, y, df);
     c->answer[0] += df[0], c->answer[1] += df[1], c->answer[5] += df[5];
+    c->law.at[0] += x, c->law.at[1] += y;
     ab_patch_set_load(&c->law, load);
     ab_patch_scatter(island, c, df, w->load_step);
   }
@@ -226,28 +247,62 @@ static void change_loads(abPatchIsland* island, Work* w, double share) {
     ab_patch_relative(island, island->contact[i], island->direction, island->contact[i]->step);
 }
 
+// What is wanted now, as shares of the load and of the patch's radius. Returns the largest, adds to
+// the sums of Aitken's rule: the last change times the turn since, and the turn squared.
+static double compare_change(const abPatchContact* c, const double last[3], double now[3],
+                             double sum[2]) {
+  double size = fmax(c->law.load, 1e-3 * c->push * c->law.moments.m[AB_M_1] * c->unit);
+  double radius = ab_patch_radius(c) * size / c->law.load, most = 0;
+  wanted_change(c, now);
+  for (int k = 0; k < 3; k++) {
+    double unit = k == 0 ? size : radius, turn = (now[k] - last[k]) / unit;
+    most = fmax(most, fabs(now[k]) / unit);
+    sum[0] += last[k] / unit * turn, sum[1] += turn * turn;
+  }
+  return most;
+}
+
 // A fixed point within the linear problem: loads -> step -> loads. Where friction and pressure are
 // strongly coupled (a rod that jams) its rounds shrink slowly; the share of the change that is
 // taken follows from the last two by Aitken's rule.
-static void follow_loads(abPatchIsland* island, Work* w, int rounds, double enough) {
-  double share = 1;
+static void follow_loads(abPatchIsland* island, Work* w, int rounds, double enough, double share) {
+  memset(w->change, 0, sizeof(double) * 3 * (size_t)island->ncontact);
   for (int k = 0; k < rounds; k++) {
-    double most = 0, dot = 0, norm = 0;
+    double most = 0, sum[2] = {0};
     for (int i = 0; i < island->ncontact; i++) {
-      const abPatchContact* c = island->contact[i];
-      double last = k > 0 ? w->change[i] : 0;
-      w->change[i] = 0;
-      if (!(c->law.mu > 0)) continue;
-      double size = fmax(c->law.load, 1e-3 * c->push * c->law.moments.m[AB_M_1] * c->unit);
-      double now = wanted_change(c), turn = (now - last) / size;
-      w->change[i] = now;
-      most = fmax(most, fabs(now) / size);
-      dot += last / size * turn, norm += turn * turn;
+      double last[3];
+      memcpy(last, w->change + 3 * i, sizeof last);
+      if (!(island->contact[i]->law.mu > 0)) continue;
+      most = fmax(most, compare_change(island->contact[i], last, w->change + 3 * i, sum));
     }
     if (most <= enough) return;
-    if (k > 0 && norm > 0) share = fmin(8, fmax(0.1, -share * dot / norm));
+    if (k > 0 && sum[1] > 0) share = fmin(8, fmax(0.1, -share * sum[0] / sum[1]));
     change_loads(island, w, share);
   }
+}
+
+// Where friction acts does not settle: it stays, and the loads alone go on.
+static void pin_friction(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) island->contact[i]->pinned = true;
+}
+
+typedef struct Follow {
+  int times;      // not counting steps with each contact relaxed
+  bool was_near;  // the residual was near zero the last time
+  double enough;  // gap
+} Follow;
+
+static void follow(abPatchIsland* island, Work* w, Follow* loads, bool relaxed, double gap) {
+  bool near = island->residual <= NEAR, bold = (near && loads->was_near) || loads->times < BOLD;
+  loads->was_near = near;
+  if (relaxed) {
+    follow_loads(island, w, 2, 1e-2, 1);
+    return;
+  }
+  if (loads->times >= MOST_FOLLOWED || gap <= loads->enough || !(near || bold)) return;
+  follow_loads(island, w, bold ? 8 : 1, 0.1 * loads->enough,
+               bold ? 1 : BOLD / (1.0 + loads->times));
+  if (++loads->times == BOLD) pin_friction(island);
 }
 
 // The step d from gradient, answer and G. False if it is not finite.
@@ -287,22 +342,9 @@ static void renew_profiles(abPatchIsland* island) {
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
     if (!(c->law.mu > 0)) continue;
-    ab_patch_set_load(&c->law, fmax(c->impulse[2], least_load(c)));
+    ab_patch_set_load(&c->law, fmax(c->impulse[2], ab_patch_least_load(c)));
     ab_patch_follow_pressure(c, c->X, c->X_f);
   }
-}
-
-// Friction that acts beside the pressure is set right. Returns whether there was any.
-static bool renew_offsets(abPatchIsland* island) {
-  double enough = island->ncontact <= FEW ? AB_PATCH_OFFSET : AB_PATCH_OFFSET_MANY;
-  bool any = false;
-  for (int i = 0; i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    if (ab_patch_offset(c) <= enough) continue;
-    ab_patch_follow_pressure(c, c->V, c->impulse);
-    any = true;
-  }
-  return any;
 }
 
 // Coordinates move along v + shift, see patch.c. Of islands of free bodies shift = H^-1 r, r half
@@ -407,15 +449,16 @@ abStatus ab_patch_solve(abPatchIsland* island) {
   const double* param = island->system->param;
   double tolerance = param[AB_PATCH_TOLERANCE];
   double enough = wanted_residual(island);
-  int most = (int)param[AB_PATCH_ITERATIONS], followed = 0, renewed = 0;
+  int most = (int)param[AB_PATCH_ITERATIONS], since = 0;
   bool relaxed = true;
   double gap = 0, best = INFINITY;
-  int since = 0;
+  bool slides = ab_patch_only(island) && island->contact[0]->moves;
+  Follow loads = {.enough = slides ? AB_PATCH_OFFSET : AB_PATCH_GAP};
   Work w = {0};
   for (int n = 0;; n++) {
     bool turn = false;
     if (n > 0 && relaxed) {
-      if (n <= 3) renew_profiles(island);
+      if (n <= 1 && !ab_patch_only(island)) renew_profiles(island);
       int far = ab_patch_relax(island);
       turn = island->residual <= 0.1 || n >= MOST_RELAXED || far == 0;
     }
@@ -424,16 +467,12 @@ abStatus ab_patch_solve(abPatchIsland* island) {
     island->residual = ab_patch_residual(island);
     gap = ab_patch_gap(island);
     if (n == 0 || !relaxed) {
-      bool settled = gap <= AB_PATCH_GAP || followed >= MOST_FOLLOWED;
-      if (island->residual <= enough && settled) {
-        if (renewed++ >= MOST_RENEWED || !renew_offsets(island)) break;
-        evaluate(island);
-        island->residual = ab_patch_residual(island);
-        if (island->residual <= enough) break;
-      }
+      bool settled =
+          gap <= loads.enough || loads.times >= (gap <= AB_PATCH_GAP ? 3 : MOST_FOLLOWED);
+      if (island->residual <= enough && settled) break;
       if (island->residual < 0.5 * best) best = island->residual, since = 0;
       // rounding stops it
-      if (++since > 8 && settled && island->residual <= tolerance) break;
+      if (++since > 3 && settled && island->residual <= tolerance) break;
     }
     if (n >= most || !isfinite(island->residual)) break;
     if (n == 0) {
@@ -448,13 +487,12 @@ abStatus ab_patch_solve(abPatchIsland* island) {
       island->nregularised++;
       break;
     }
-    if (followed < MOST_FOLLOWED && (relaxed || gap > AB_PATCH_GAP)) {
-      follow_loads(island, &w, relaxed ? 2 : 8, relaxed ? 1e-2 : 0.1 * AB_PATCH_GAP);
-      followed += !relaxed;
-    }
+    follow(island, &w, &loads, relaxed, gap);
     take_step(island, relaxed ? 1 : line_search(island, &w));
   }
   island->residual = reported(island->residual, gap);
+  // momentum to the last bit: steps and impulses were summed apart
+  if (island->iterations > 0 && island->nrow == 0) ab_patch_momenta(island);
   find_shift(island, &w);
   return AB_OK;
 }
