@@ -271,6 +271,7 @@ double ab_patch_residual(abPatchIsland* island);  // from v, answer; leaves the 
 // Largest share by which a load that bounds friction differs from the normal impulse, or by which
 // it acts beside it.
 double ab_patch_gap(const abPatchIsland* island);
+double ab_patch_wanted_gap(const abPatchIsland* island);  // that is small enough
 // Impulse of a row beyond that of the branch which the response assumes, at s . v.
 double ab_patch_row_excess(const abRow* row, double sv, bool* inside);
 double ab_patch_row_speed(const abPatchRow* r, const double* v);

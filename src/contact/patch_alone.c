@@ -240,15 +240,15 @@ static void relax_contact(abPatchContact* c) {
 
 // The only contact of its island: its own problem is the whole one, with the bound of friction and
 // where it acts.
-static void solve_only(abPatchContact* c) {
+static void solve_only(abPatchContact* c, double enough) {
   begin_alone(c);
   for (int i = 0; i < LOCAL_ROUNDS; i++) {
-    double way = solve_alone(c, 0, 1e-12) / c->unit, d[2];
+    double way = solve_alone(c, 0, 1e-3 * enough) / c->unit, d[2];
     if (i == 0) c->far = way;
     double load = fmax(c->X_f[2], ab_patch_least_load(c));
-    bool same = fabs(load - c->law.load) <= 1e-9 * load;
+    bool same = fabs(load - c->law.load) <= enough * load;
     ab_patch_offset(c, c->X_f, d);
-    same &= hypot(d[0], d[1]) <= AB_PATCH_OFFSET * ab_patch_radius(c);
+    same &= hypot(d[0], d[1]) <= enough * ab_patch_radius(c);
     if (!(c->law.mu > 0) || same) break;
     ab_patch_set_load(&c->law, load);
     ab_patch_follow_pressure(c, c->X, c->X_f);
@@ -267,7 +267,7 @@ static void relax_chunk(void* context, int chunk, int worker) {
 int ab_patch_relax(abPatchIsland* island) {
   int n = 0;
   if (ab_patch_only(island))
-    solve_only(island->contact[0]);
+    solve_only(island->contact[0], 0.5 * ab_patch_wanted_gap(island));
   else
     ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, island);
   for (int i = 0; i < island->ncontact; i++) n += island->contact[i]->far > FAR_OFF;

@@ -254,6 +254,11 @@ double ab_patch_gap(const abPatchIsland* island) {
   return worst;
 }
 
+double ab_patch_wanted_gap(const abPatchIsland* island) {
+  bool slides = ab_patch_only(island) && island->contact[0]->moves && island->departure <= 1;
+  return slides ? AB_PATCH_OFFSET : AB_PATCH_GAP;
+}
+
 // --- the law's derivative and the bound of friction
 
 // Where a patch slips, friction has no stiffness along the slip, and Newton's step may jump across

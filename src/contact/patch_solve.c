@@ -353,6 +353,8 @@ static void renew_profiles(abPatchIsland* island) {
 // two velocities is exact under a constant force, but feeds energy into an oscillation, and an
 // impulse taken half-way along two paths does not keep the angular momentum.
 #define CALM_CHANGE 2.0  // times g h
+// Below this share of g h it is rounding, of bodies at rest.
+#define UNSEEN 1e-9
 
 static void find_calm(abPatchIsland* island, bool* calm) {
   const abPatchSystem* system = island->system;
@@ -373,6 +375,7 @@ static void find_calm(abPatchIsland* island, bool* calm) {
 
 static bool shift_load(abPatchIsland* island) {
   const abContactProblem* problem = island->system->problem;
+  double least = UNSEEN * island->system->gravity * island->system->h;
   bool any = false;
   for (int b = 0; b < island->nblock; b++)
     if (island->inertia[b]) return false;
@@ -386,7 +389,7 @@ static bool shift_load(abPatchIsland* island) {
     twist_to_array(problem->body[body].twist, start);
     for (int k = 0; k < 6; k++) {
       x[k] = calm[b] ? 0.5 * (start[k] - v[k]) : 0;
-      any |= x[k] != 0;
+      any |= fabs(x[k]) * (k < 3 ? 1 : problem->length) > least;
     }
   }
   ab_patch_apply_inertia(island, island->direction, island->shift);
@@ -413,7 +416,7 @@ static void add_lift(abPatchIsland* island, const abPatchContact* c) {
 
 static void find_shift(abPatchIsland* island, Work* w) {
   bool any = shift_load(island), made = w->matrix.value != NULL;
-  if (any && !made) made = take_work(island, w) == AB_OK;
+  if (any && !made) made = ab_patch_matrix(island, &w->matrix) == AB_OK;
   if (any && made) {
     if (!w->matrix.factored) ab_patch_factor(island, &w->matrix);
     ab_patch_back(&w->matrix, island->shift);
@@ -452,8 +455,7 @@ abStatus ab_patch_solve(abPatchIsland* island) {
   int most = (int)param[AB_PATCH_ITERATIONS], since = 0;
   bool relaxed = true;
   double gap = 0, best = INFINITY;
-  bool slides = ab_patch_only(island) && island->contact[0]->moves;
-  Follow loads = {.enough = slides ? AB_PATCH_OFFSET : AB_PATCH_GAP};
+  Follow loads = {.enough = ab_patch_wanted_gap(island)};
   Work w = {0};
   for (int n = 0;; n++) {
     bool turn = false;
