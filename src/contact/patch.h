@@ -39,6 +39,9 @@ enum {
 // Friction of a sliding patch acts where its pressure does, to this share of its radius where it is
 // the only contact: a puck on tiles turns by the sum of what is left. Elsewhere AB_PATCH_GAP does.
 #define AB_PATCH_OFFSET 1e-9
+// The same in an impact: the force of a corner that strikes is the same for a free and a jointed
+// body.
+#define AB_PATCH_OFFSET_IMPACT 1e-7
 // Depth at rest, as a share of the thinner body, that no load may exceed: stiffness follows.
 #define AB_PATCH_DEPTH 1e-6
 // Depth is taken back with this part of the speed that counts as one: some 25 times what a body at

@@ -234,7 +234,7 @@ static void begin_alone(abPatchContact* c) {
 
 static void relax_contact(abPatchContact* c) {
   begin_alone(c);
-  c->far = solve_alone(c, 0.01, NEAR_ENOUGH) / c->unit;
+  c->far = solve_alone(c, 0.03, NEAR_ENOUGH) / c->unit;
   linearise(c);
 }
 
@@ -243,7 +243,7 @@ static void relax_contact(abPatchContact* c) {
 static void solve_only(abPatchContact* c, double enough) {
   begin_alone(c);
   for (int i = 0; i < LOCAL_ROUNDS; i++) {
-    double way = solve_alone(c, 0, 1e-3 * enough) / c->unit, d[2];
+    double way = solve_alone(c, 0, fmin(1e-10, 1e-3 * enough)) / c->unit, d[2];
     if (i == 0) c->far = way;
     double load = fmax(c->X_f[2], ab_patch_least_load(c));
     bool same = fabs(load - c->law.load) <= enough * load;

@@ -255,8 +255,10 @@ double ab_patch_gap(const abPatchIsland* island) {
 }
 
 double ab_patch_wanted_gap(const abPatchIsland* island) {
-  bool slides = ab_patch_only(island) && island->contact[0]->moves && island->departure <= 1;
-  return slides ? AB_PATCH_OFFSET : AB_PATCH_GAP;
+  if (!ab_patch_only(island)) return AB_PATCH_GAP;
+  if (island->departure > 1 || !(island->contact[0]->load_before > 0))
+    return AB_PATCH_OFFSET_IMPACT;
+  return island->contact[0]->moves ? AB_PATCH_OFFSET : AB_PATCH_GAP;
 }
 
 // --- the law's derivative and the bound of friction
@@ -321,12 +323,9 @@ static void centre_profile(abPatchLaw* law, const double f[6]) {
 // would turn. What tilting leaves, where the pressure is cut off, is moved.
 void ab_patch_follow_pressure(abPatchContact* c, const double V[6], const double f[6]) {
   abPatchLaw* law = &c->law;
-  c->moves = false;
   law->at[0] = law->at[1] = 0;
   if (!(law->mu > 0)) return;
   ab_patch_choose_rule(law, V);
-  c->moves =
-      c->slipping || ab_patch_slipping_share(law, V, AB_PATCH_SLIDING * law->slip_speed) > 0.5;
   if (!c->moves) return;
   ab_patch_pressure_fields(law, V, law->profile);
   ab_patch_profile_ready(law);

@@ -87,7 +87,7 @@ static void keep(const abPatchIsland* island, abPatchContact* c) {
   for (int i = 0; i < 6; i++) m->V[i] += c->V[i] - c->drift[i];
   m->went[0] = h * c->V[0], m->went[1] = h * c->V[1], m->went[2] = h * c->V[5];
   memcpy(m->impulse, c->impulse, sizeof m->impulse);
-  if (c->moves)
+  if (c->moves && c->slipping)
     keep_moved(&c->law, m->pressure);
   else
     keep_profile(&c->law, c->V, m->h > 0, m->pressure);

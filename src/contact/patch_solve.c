@@ -337,6 +337,16 @@ static void take_step(abPatchIsland* island, double a) {
 // AB_PATCH_GAP counts as the default tolerance.
 static double reported(double residual, double gap) { return fmax(residual, 0.01 * gap); }
 
+// Who slides with the impulses of the last step: decided once, since the first iterates may say
+// anything, and a patch at rest would be taken for a sliding one.
+static void find_sliding(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    double fast = AB_PATCH_SLIDING * c->law.slip_speed;
+    if (c->law.mu > 0 && !c->moves) c->moves = ab_patch_slipping_share(&c->law, c->V, fast) > 0.5;
+  }
+}
+
 // The loads of the last step where they are near, else those of the impulses.
 static void renew_profiles(abPatchIsland* island) {
   for (int i = 0; i < island->ncontact; i++) {
@@ -450,8 +460,8 @@ static double wanted_residual(const abPatchIsland* island) {
 
 abStatus ab_patch_solve(abPatchIsland* island) {
   const double* param = island->system->param;
-  double tolerance = param[AB_PATCH_TOLERANCE];
-  double enough = wanted_residual(island);
+  find_sliding(island);
+  double tolerance = param[AB_PATCH_TOLERANCE], enough = wanted_residual(island);
   int most = (int)param[AB_PATCH_ITERATIONS], since = 0;
   bool relaxed = true;
   double gap = 0, best = INFINITY;
@@ -462,7 +472,7 @@ abStatus ab_patch_solve(abPatchIsland* island) {
     if (n > 0 && relaxed) {
       if (n <= 1 && !ab_patch_only(island)) renew_profiles(island);
       int far = ab_patch_relax(island);
-      turn = island->residual <= 0.1 || n >= MOST_RELAXED || far == 0;
+      turn = island->residual <= 0.5 || n >= MOST_RELAXED || far == 0;
     }
     if (turn) relaxed = false;
     if (n == 0 || !relaxed) evaluate(island);
