@@ -48,6 +48,7 @@ static size_t place_arrays(const abModel* m, abData* d, char* base) {
   PLACE(inv_inertia, m->nbody);
   PLACE(v_free, m->nv);
   PLACE(twist_free, m->nbody);
+  PLACE(bias, m->nbody);
   PLACE(actuator_force, m->nactuator);
 #undef PLACE
   return used;

@@ -99,7 +99,7 @@ static abContactBody* describe_bodies(const abModel* model, const abData* data) 
                               .twist = data->twist[i],
                               .twist_free = data->twist_free[i],
                               .gravity = b->gravity ? model->gravity : v3_zero(),
-                              .bias = ab_response_bias(&data->response, i),
+                              .bias = data->bias[i],
                               .load = load,
                               .hull = b->hull};
   }

@@ -115,7 +115,7 @@ typedef struct abContactBody {
   abTwist twist;       // at the start, at the centre of mass
   abTwist twist_free;  // at the end, without contact
   abVec3 gravity;      // acceleration by gravity, zero where it does not act
-  abTwist bias;        // acceleration that the velocities of its joints alone cause
+  abTwist bias;        // acceleration that its velocities alone cause
   abWrench load;  // gravity and applied wrench at the centre of mass during the step (free bodies)
                   // [N, N m]
   const abShape* hull;  // convex hull of its geoms in the body frame, or NULL

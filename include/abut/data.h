@@ -82,6 +82,7 @@ typedef struct abData {
   // --- computed by ab_response_update (dynamics/response.c) ---
   abResponse response;
   abTwist* twist_free;  // per body, at the end of the step, without contact
+  abTwist* bias;        // per body: acceleration that the velocities alone cause
 
   // --- computed by ab_broadphase (collide/broadphase.c) ---
   struct abBroadphase* broadphase;

@@ -127,7 +127,9 @@ static bool touch_patch(const Job* job, Record* r, const abTrace* trace, abPair*
                    .normal = trace ? &trace->normal : NULL,
                    .t1 = trace ? &trace->t1 : NULL,
                    .before1 = &data->twist[p->body1],
-                   .before2 = &data->twist[p->body2]};
+                   .before2 = &data->twist[p->body2],
+                   .bias1 = &data->bias[p->body1],
+                   .bias2 = &data->bias[p->body2]};
   if (!ab_touch_patch(&touch, scratch, r->polygon, &p->patch)) return false;
   // margins are coats on the surfaces
   p->patch.h0 += coat, p->patch.depth += coat;

@@ -27,6 +27,9 @@ typedef struct abTouch {
   // falls by g h^2 in the free motion of every step, but not in truth: the choice of the normal
   // goes by these.
   const abTwist *before1, *before2;
+  // Accelerations that the velocities alone cause, NULL: none. What rolls is followed with them:
+  // the axle of a wheel turns with the cart, not about the sum of both turnings.
+  const abTwist *bias1, *bias2;
 } abTouch;
 
 // Most corners of a polygon, for the room.

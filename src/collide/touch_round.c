@@ -7,10 +7,11 @@
 //
 //   thickness now = thickness then + h n . V,
 //
-// V = v1 - v2 the velocity that led there. A body that would be deep in the other by then, or
-// beyond it, is followed only up to where it meets it: conservative advancement along the gap,
-// which no thin wall escapes. The point then belongs to both bodies where they are at the end; so
-// that its levers are right it is moved back with the body that moves.
+// V = v1 - v2 the velocity that led there. Where the two touch already, point and normal are those
+// of the start all the same, for the force (roll_back). A body that would be deep in the other by
+// then, or beyond it, is followed only up to where it meets it: conservative advancement along the
+// gap, which no thin wall escapes. The point then belongs to both bodies where they are at the end;
+// so that its levers are right it is moved back with the body that moves.
 //
 // A ball and an ellipsoid leave a dot, a capsule and the side of a cylinder a strip along the
 // generator that is nearest, over the face or along the edge it lies on. The flat end of a cylinder
@@ -134,6 +135,66 @@ static void move_back(const abTouchWork* w, const abTouchPlace* at, abVec3 n, St
   }
 }
 
+// A point of the round body's line, given by its place s along the axis; n from 2 to 1.
+static abVec3 generator_at(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 n,
+                           double s) {
+  const abShape* shape = w->side[i].shape;
+  abVec3 d = i ? n : v3_neg(n), axis = m3_col(&at->R[i], 2);
+  if (shape->type != AB_CAPSULE && shape->type != AB_CYLINDER) return ab_touch_far(w, at, i, d);
+  if (shape->type == AB_CYLINDER) {
+    d = v3_axpy(-v3_dot(d, axis), axis, d);
+    d = v3_norm2(d) > 1e-20 ? v3_unit(d) : m3_col(&at->R[i], 0);
+  }
+  return v3_axpy(s, axis, v3_axpy(shape->size.x, d, at->pose[i].p));
+}
+
+// What rolls on a face: the same generator where it is when the step begins. The force of a step
+// acts there and not where the point will be: the motion of the last step led away from the point
+// as much as that of the next will, so that together they do no work on what only rolls. A disc
+// that rolls on its rim keeps its energy by this.
+static void roll_back(const abTouchWork* w, const abTouchPlace* at, abTouchWay* way, Strip* s) {
+  int i = 1 - way->side;
+  abTouchPlace start;
+  ab_touch_place(w, 0, &start);
+  abVec3 n0 = m3_apply(&start.R[way->side], m3_apply_t(&at->R[way->side], way->n));
+  for (int k = 0; k < s->n; k++) {
+    double along = v3_dot(m3_col(&at->R[i], 2), v3_sub(s->x[k], at->pose[i].p));
+    abVec3 then = generator_at(w, at, i, way->n, along),
+           now = generator_at(w, &start, i, n0, along);
+    s->x[k] = v3_add(s->x[k], v3_sub(now, then));
+    abVec3 a = twist_at(*ab_touch_twist(w, 0), v3_sub(s->x[k], w->side[0].com));
+    abVec3 b = twist_at(*ab_touch_twist(w, 1), v3_sub(s->x[k], w->side[1].com));
+    s->gap[k] -= at->time * v3_dot(n0, v3_sub(a, b));
+  }
+  way->n = n0;
+}
+
+// Two round bodies that roll on each other: likewise normal and points of the beginning, the gaps
+// of the end. False if they did not touch then, or turn by too much for it: then it is an impact,
+// whose normal is that of its moment.
+static bool roll_on_round(const abTouchWork* w, const abTouchPlace* at, double r, abTouchWay* way,
+                          Strip* s) {
+  if (ab_touch_flat(&w->side[0]) || ab_touch_flat(&w->side[1])) return false;
+  abTouchPlace start;
+  abTouchWay first;
+  ab_touch_place(w, 0, &start);
+  ab_touch_find_way(w, &start, w->touch->normal, &first);
+  if (first.side >= 0 || fabs(first.gap) > w->touch->tolerance || v3_dot(first.n, way->n) < 0.9)
+    return false;
+  abTouchLine la = ab_touch_line(w, &start, 0, first.n), lb = ab_touch_line(w, &start, 1, first.n);
+  Strip now;
+  strip_of_lines(first.n, &la, &lb, r, &now);
+  if (now.n != s->n) return false;
+  for (int k = 0; k < s->n; k++) {
+    abVec3 a = twist_at(*ab_touch_twist(w, 0), v3_sub(now.x[k], w->side[0].com));
+    abVec3 b = twist_at(*ab_touch_twist(w, 1), v3_sub(now.x[k], w->side[1].com));
+    s->x[k] = now.x[k];
+    s->gap[k] -= at->time * v3_dot(first.n, v3_sub(a, b));
+  }
+  way->n = first.n;
+  return true;
+}
+
 // Shortens the strip to where the step reaches; at least `width` of it is left. What strikes is in
 // reach, whatever its turning makes of the gap reckoned back.
 static bool cut_to_reach(const abTouchWork* w, abVec3 n, double width, bool strikes, Strip* s) {
@@ -243,8 +304,8 @@ static bool sweep_strip(const abTouchWork* w, const abTouchPlace* at, const abTo
 }
 
 // The dot or strip of a round body where it was found to meet.
-static bool round_patch(abTouchWork* w, const abTouchPlace* at, const abTouchWay* way,
-                        abVec2* polygon, abPatch* p) {
+static bool round_patch(abTouchWork* w, const abTouchPlace* at, abTouchWay* way, abVec2* polygon,
+                        abPatch* p) {
   abVec3 n = way->n;
   double r = radius_of(w);
   Strip strip, swept;
@@ -257,8 +318,13 @@ static bool round_patch(abTouchWork* w, const abTouchPlace* at, const abTouchWay
     abTouchLine la = ab_touch_line(w, at, 0, n), lb = ab_touch_line(w, at, 1, n);
     strip_of_lines(n, &la, &lb, r, &strip);
   }
-  move_back(w, at, n, &strip);
-  return cut_to_reach(w, n, 2 * AB_TOUCH_DOT * r, at->time < w->touch->h, &strip) &&
+  bool strikes = at->time < w->touch->h;
+  if (way->side >= 0 && !strikes)
+    roll_back(w, at, way, &strip);
+  else if (strikes || !roll_on_round(w, at, r, way, &strip))
+    move_back(w, at, n, &strip);
+  n = way->n;
+  return cut_to_reach(w, n, 2 * AB_TOUCH_DOT * r, strikes, &strip) &&
          strip_patch(w, n, r, &strip, polygon, p);
 }
 

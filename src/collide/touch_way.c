@@ -11,9 +11,14 @@ void ab_touch_place(const abTouchWork* w, double time, abTouchPlace* out) {
   out->time = time;
   for (int i = 0; i < 2; i++) {
     const abTouchSide* s = &w->side[i];
-    const abTwist* v = ab_touch_twist(w, i);
-    abQuat q = quat_from_rotvec(v3_scale(time, v->ang));
-    out->com[i] = v3_axpy(time, v->lin, s->com);
+    const abTwist *v = ab_touch_twist(w, i), *a = i ? w->touch->bias2 : w->touch->bias1;
+    abVec3 way = v3_scale(time, v->lin), turn = v3_scale(time, v->ang);
+    if (a) {
+      way = v3_axpy(0.5 * time * time, a->lin, way);
+      turn = v3_axpy(0.5 * time * time, a->ang, turn);
+    }
+    abQuat q = quat_from_rotvec(turn);
+    out->com[i] = v3_add(s->com, way);
     out->pose[i].p = v3_add(out->com[i], quat_rotate(q, v3_sub(s->p0, s->com)));
     out->pose[i].q = quat_mul(q, i ? w->touch->pose2.q : w->touch->pose1.q);
     out->R[i] = quat_matrix(out->pose[i].q);
@@ -208,8 +213,8 @@ static bool way_of_plane(const abTouchWork* w, const abTouchPlace* at, abTouchWa
   return true;
 }
 
-static void find_way(const abTouchWork* w, const abTouchPlace* at, const abVec3* guess,
-                     abTouchWay* way) {
+void ab_touch_find_way(const abTouchWork* w, const abTouchPlace* at, const abVec3* guess,
+                       abTouchWay* way) {
   const abTouchSide *a = &w->side[0], *b = &w->side[1];
   *way = (abTouchWay){.side = -1, .face = -1};
   if (way_of_plane(w, at, way)) return;
@@ -247,7 +252,7 @@ static bool advance(const abTouchWork* w, abTouchPlace* at, abTouchWay* way) {
   for (int k = 0; k < MAX_ADVANCES; k++) {
     abVec3 last = way->n;
     ab_touch_place(w, time, at);
-    find_way(w, at, k ? &last : t->normal, way);
+    ab_touch_find_way(w, at, k ? &last : t->normal, way);
     if (way->gap <= 0.1 * t->tolerance || time >= t->h) return true;
     abVec3 v = v3_sub(ab_touch_twist(w, 0)->lin, ab_touch_twist(w, 1)->lin);
     double rate = turn - v3_dot(way->n, v);
@@ -257,17 +262,29 @@ static bool advance(const abTouchWork* w, abTouchPlace* at, abTouchWay* way) {
   return true;
 }
 
+// Whether the direction in which the two are apart at the start still tells them apart at the end:
+// then nothing went through anything, however far the nearest points have gone round a corner.
+static bool stays_apart(const abTouchWork* w, const abTouchPlace* start, const abTouchPlace* at) {
+  abTouchWay first;
+  ab_touch_find_way(w, start, w->touch->normal, &first);
+  double enough = -w->touch->tolerance;
+  if (first.gap < enough) return false;
+  int i = ab_touch_flat(&w->side[1]) || !w->side[1].poly ? 1 : 0;
+  abVec3 n = m3_apply(&at->R[i], m3_apply_t(&start->R[i], first.n));
+  return ab_touch_gap(w, at, n) >= enough;
+}
+
 bool ab_touch_meet(const abTouchWork* w, abTouchPlace* at, abTouchWay* way) {
   const abTouch* t = w->touch;
   abTouchPlace start;
   ab_touch_place(w, 0, &start);
   ab_touch_place(w, t->h, at);
-  find_way(w, at, t->normal, way);
+  ab_touch_find_way(w, at, t->normal, way);
   double before = gap_before(w, &start, at, way);
   // it strikes, or comes from the other side; what lies deep all the time does neither
   bool strikes = way->gap < -t->tolerance && way->gap < before - t->tolerance;
   bool passes = before < -t->tolerance && before < way->gap - t->tolerance;
-  if (strikes || passes) return advance(w, at, way);
+  if (strikes || (passes && !stays_apart(w, &start, at))) return advance(w, at, way);
   // with the loads of the step
   double after = way->gap + v3_dot(way->n, w->pull);
   return before <= w->watch || after <= w->watch || way->gap <= w->watch;

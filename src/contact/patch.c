@@ -27,8 +27,9 @@
 //   patch_law.c.
 // 2 Target v*_q = min( k t_q, t_q / dt ): a gap may close, depth is taken back at the rate k =
 //   recovery / dt, but slowly (limit_recovery in patch_setup.c). Bodies at rest lie g dt^2 /
-//   (recovery stiffness) deep: 1e-8 m at 1 ms. With restitution e, v*_q is what leaves the body
-//   with e^2 of its energy (add_restitution).
+//   (recovery stiffness) deep: 1e-8 m at 1 ms. With restitution e, v*_q is the velocity at the end
+//   of the step after all the flights that fall into it, and the coordinates move as if the impulse
+//   had acted at its time (add_restitution).
 // 3 Stiffness in the kinetic metric: W = stiffness m / S with m the effective mass along n, times
 //   the load carried in units of m g dt where that is more than one. So nothing depends on units,
 //   and a patch that carries a thousand times its own bodies' weight gives way no more than one
@@ -43,9 +44,12 @@
 //   bounded in length (AB_PATCH_BRISTLE), and in a patch that slides to where friction has just
 //   become full.
 // 5 Drift. J v is the velocity at the start's configuration; whatever is carried round a corner
-// also
-//   moves by r w^2 dt^2 / 2. What the last step moved beyond dt J v, per dt, is added to V: the law
-//   then sees displacements.
+//   also moves by r w^2 dt^2 / 2. What the last step moved beyond dt J v, per dt, is added to V:
+//   the law then sees displacements. Where the patch goes over a body, that is the way of ever new
+//   points (rolled in patch_setup.c). Together with points and normal of the step's beginning and
+//   the gap of its end (touch_round.c) a rolling body is moved as by the leapfrog method: forces
+//   act between two velocities that are half a step before and after them, and the energy does not
+//   drift.
 // 6 The slope of friction is proportional to the pressure's distribution, so that all points
 //   saturate together in translation. The distribution is that of the last step (in sliding
 //   patches: of this one, patch_island.c), the load N that of this step.

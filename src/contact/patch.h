@@ -131,15 +131,16 @@ typedef struct abPatchContact {
   double far;         // how far X was from where the contact alone would go
   double* R;          // 6 x 6, see patch_alone.c
   int pair;
-  bool slipping;  // when the step began
-  bool moves;     // and now: friction follows the pressure
-  bool pinned;    // no longer in this step
-  bool face;      // its patch is a surface, no line or point
-  bool held;      // joints hold its bodies: nothing opens it
-  bool rebounds;  // the targets are raised by restitution
-  bool linear;    // the law is, about V: ab_patch_evaluate
-  double lift;    // velocity by which the coordinates of a rebound move beyond its own
-  bool known;     // the law at X is in X_f, X_G, X_linear, and has not changed
+  bool slipping;        // when the step began
+  bool moves;           // and now: friction follows the pressure
+  bool pinned;          // no longer in this step
+  bool face, line;      // what its patch is; neither: a point
+  bool held;            // joints hold its bodies: nothing opens it
+  bool rebounds;        // the targets are raised by restitution
+  bool linear;          // the law is, about V: ab_patch_evaluate
+  bool delayed;         // and the coordinates moved for the time of the impact
+  double impulse_time;  // of a rebound, from the step's beginning: patch_setup.c
+  bool known;           // the law at X is in X_f, X_G, X_linear, and has not changed
   abPatchLaw law;
   double X_f[6];
   abPatchSlope X_G;
@@ -158,7 +159,9 @@ typedef struct abPatchMemory {
   double h;  // of the step that wrote this; 0: nothing remembered
   // the patch's centre and axes at the start of that step, in the frames of the two shapes
   abVec3 center[2], normal[2], t1[2];
-  double thick;  // thickness at the centre then
+  abVec3 lever[2];  // from the bodies' centres of mass to the patch's, in the world
+  abQuat q[2];      // how the shapes were turned
+  double thick;     // thickness at the centre then
   double area;
   double V[6];        // J v of that step, in the axes
   double went[3];     // tangential displacement that the bristle has been told of
@@ -253,6 +256,7 @@ void ab_patch_part_area(abPatchLaw* law, double* room);
 // --- patch_setup.c
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
 abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island);
+bool ab_patch_slides(const abPatchContact* c, const double V[6]);
 // Halves what restitution adds to the targets of every rebounding contact.
 void ab_patch_lower_rebound(abPatchIsland* island);
 // What the island's contacts add to the energy in the step, relative to their part of it.

@@ -288,14 +288,29 @@ static double within(int n, const double* corner, double x) {
   return fmin(fmax(x, least), most);
 }
 
+// Of a line: its direction. Across, it has no width to speak of.
+static abVec2 direction_of(const double* m) {
+  double A = m[AB_M_1], cx = m[AB_M_X] / A, cy = m[AB_M_Y] / A;
+  double xx = m[AB_M_XX] - A * cx * cx, xy = m[AB_M_XY] - A * cx * cy,
+         yy = m[AB_M_YY] - A * cy * cy;
+  double turn = 0.5 * atan2(2 * xy, xx - yy);
+  return v2(cos(turn), sin(turn));
+}
+
+// Along a line only.
 bool ab_patch_offset(const abPatchContact* c, const double f[6], double d[2]) {
   const abPatchLaw* law = &c->law;
   d[0] = d[1] = 0;
-  if (!c->moves || !c->face || c->pinned || !(f[2] > 0) || !(law->stick[0] > 0)) return false;
+  if (!c->moves || !(c->face || c->line) || c->pinned) return false;
+  if (!(f[2] > 0) || !(law->stick[0] > 0)) return false;
   double x = within(law->ncorner, law->x, -f[4] / f[2]),
          y = within(law->ncorner, law->y, f[3] / f[2]);
   d[0] = x - law->stick[1] / law->stick[0] - law->at[0];
   d[1] = y - law->stick[2] / law->stick[0] - law->at[1];
+  if (!c->line) return true;
+  abVec2 u = direction_of(law->moments.m);
+  double along = u.x * d[0] + u.y * d[1];
+  d[0] = along * u.x, d[1] = along * u.y;
   return true;
 }
 
@@ -303,18 +318,22 @@ bool ab_patch_offset(const abPatchContact* c, const double f[6], double d[2]) {
 // share of the pressure but none of the friction, so the two differ a little. Of an affine field
 // that is positive everywhere the tilt g moves the centre by I g / N, I the second moments about
 // the area's centroid.
-static void centre_profile(abPatchLaw* law, const double f[6]) {
+static void centre_profile(abPatchContact* c, const double f[6]) {
+  abPatchLaw* law = &c->law;
   const double* m = law->moments.m;
   double A = m[AB_M_1], cx = m[AB_M_X] / A, cy = m[AB_M_Y] / A;
   double xx = m[AB_M_XX] - A * cx * cx, xy = m[AB_M_XY] - A * cx * cy,
          yy = m[AB_M_YY] - A * cy * cy, det = xx * yy - xy * xy;
-  if (!(det > 1e-12 * xx * yy) || !law->polygon) return;
-  double N = law->stick[0];
-  double dx = N * (-f[4] / f[2]) - law->stick[1], dy = N * (f[3] / f[2]) - law->stick[2];
-  double gx = (yy * dx - xy * dy) / det, gy = (xx * dy - xy * dx) / det;
+  double offset[2];
+  if (!ab_patch_offset(c, f, offset)) return;
+  abVec2 d = v2_scale(law->stick[0], v2(offset[0], offset[1])), g = v2_scale(1 / (xx + yy), d);
+  if (!c->line) {
+    if (!(det > 1e-12 * xx * yy) || !law->polygon) return;
+    g = v2((yy * d.x - xy * d.y) / det, (xx * d.y - xy * d.x) / det);
+  }
   for (int i = 0; i < 2; i++) {
-    law->profile[i][0] -= gx * cx + gy * cy;
-    law->profile[i][1] += gx, law->profile[i][2] += gy;
+    law->profile[i][0] -= g.x * cx + g.y * cy;
+    law->profile[i][1] += g.x, law->profile[i][2] += g.y;
   }
   ab_patch_profile_ready(law);
 }
@@ -329,7 +348,7 @@ void ab_patch_follow_pressure(abPatchContact* c, const double V[6], const double
   if (!c->moves) return;
   ab_patch_pressure_fields(law, V, law->profile);
   ab_patch_profile_ready(law);
-  for (int i = 0; i < 2 && c->face && f[2] > 0; i++) centre_profile(law, f);
+  for (int i = 0; i < 2; i++) centre_profile(c, f);
   double d[2];
   if (ab_patch_offset(c, f, d)) law->at[0] = d[0], law->at[1] = d[1];
   ab_patch_set_load(law, law->load);

@@ -66,6 +66,8 @@ static void keep_place(const abPair* pair, const abPatchContact* c, abPatchMemor
     m->center[k] = quat_rotate(back, v3_sub(pair->patch.center, pose[k].p));
     m->normal[k] = quat_rotate(back, c->axis[2]);
     m->t1[k] = quat_rotate(back, c->axis[0]);
+    m->lever[k] = c->side[k].r;
+    m->q[k] = pose[k].q;
   }
   m->thick = pair->patch.h0;
   m->area = pair->patch.area;
@@ -132,7 +134,8 @@ void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSol
   // Who slides and who sticks in the next step is decided here, by the motion found, never within
   // a step: Newton's iterates would decide it.
   double fast = AB_PATCH_SLIDING * c->law.slip_speed;
-  c->slipping = c->impulse[2] > 0 && ab_patch_slipping_share(&c->law, c->V, fast) > 0.5;
+  c->slipping = c->impulse[2] > 0 ? ab_patch_slipping_share(&c->law, c->V, fast) > 0.5
+                                  : ab_patch_slides(c, c->V);
   tell(system, c, solution);
   keep(island, c);
 }

@@ -68,51 +68,139 @@ static void relative_at(const abContactProblem* problem, const abPatchContact* c
 }
 
 // Rebound. A body approaches with u over the gap d while the free motion accelerates it towards the
-// other by a; it strikes after the time t, d = u t + a t^2 / 2, with sqrt(u^2 + 2 a d), leaves with
-// e times that, w, and flies on for what is left of the step, T = h - t. So it should end with the
-// velocity w - a T at the height w T - a T^2 / 2: energy and time are right whatever the step's
-// length. The velocity is the target; that the height is another than d + h (w - a T) is left to
-// the shift of the coordinates (`lift`, find_shift in patch_solve.c). Where it would be falling
-// again, bounces end within the step, or bodies turn by it, only the energy is made right, at the
-// height d + h v':
+// other by a; it strikes after the time t, d = u t + a t^2 / 2, with sqrt(u^2 + 2 a d) and leaves
+// with e times that. What is left of the step may hold more flights, each e times as long as the
+// one before, from 2 w / a on: their number follows from the sum of the series, and where the whole
+// series, 2 w / (a (1 - e)), has room, the body has come to rest. In the last flight, begun with w
+// and T old, it ends with the velocity w - a T at the height w T - a T^2 / 2: energy and time are
+// right whatever the step's length.
 //
-//   v'^2 / 2 + a (d + h v') = e^2 (u^2 + 2 a d) / 2.
+// The velocity is the target. The height is another than d + h (w - a T): the impulse p did not act
+// from the beginning of the step on but later, on the mean at the time t_p. The coordinates are
+// moved back by t_p M^-1 J^T p for this, and by half a step's fall, as in free flight (find_shift
+// in patch_solve.c): so turning and friction of a rebound are those of its time, too. That this
+// gives the height above says what t_p is.
 typedef struct Rebound {
-  double speed, lift;
+  enum { NO_IMPACT, RESTS, LEAVES } what;
+  int flights;          // that ended within the step
+  double launch, time;  // w, t
+  double fall;          // a T
+  double impulse_time;  // t_p
 } Rebound;
 
-static Rebound find_rebound(double u, double a, double d, double e, double h, bool central) {
-  double strikes = sqrt(u * u + 2 * fmax(a, 0) * d);
-  double t = a > 0 ? 2 * d / (u + strikes) : d / u, T = fmax(0, h - t), w = e * strikes;
-  double speed = w - fmax(a, 0) * T, height = (w - 0.5 * fmax(a, 0) * T) * T;
-  if (central && speed > 0.1 * fmax(a, 0) * h) return (Rebound){speed, (height - d) / h - speed};
+static Rebound find_rebound(double u, double a, double d, double e, double h) {
+  Rebound r = {.what = NO_IMPACT};
+  double square = u * u + 2 * a * d;
+  if (!(square >= 0) || (u <= 0 && a <= 0)) return r;
+  double strikes = sqrt(square);
+  r.time = u > 0 ? 2 * d / (u + strikes) : (strikes - u) / a;
+  if (!(r.time < h)) return r;
+  double T = h - r.time, w = e * strikes, flight = a > 0 ? 2 * w / a : INFINITY;
+  r.what = RESTS;
+  if (!(w > 0) || T * (1 - e) >= flight) return r;
+  if (T >= flight) {
+    double n = e < 1 ? floor(log1p(-T * (1 - e) / flight) / log(e)) : floor(T / flight);
+    double share = pow(e, n);
+    T = fmax(0, T - flight * (e < 1 ? (1 - share) / (1 - e) : n));
+    w *= share, r.flights = 1;
+  }
+  double height = (w - 0.5 * a * T) * T, gained = w - a * T + u + a * h;
+  r.what = LEAVES, r.launch = w, r.fall = a * T;
+  r.impulse_time = h * (w - a * T) + 0.5 * a * h * h - (height - d);
+  r.impulse_time = gained > 0 ? fmin(fmax(r.impulse_time / gained, 0), h) : 0;
+  return r;
+}
+
+// Where coordinates cannot be moved back in time, because of joints or of what turns, only the
+// energy is made right, at the height d + h v',
+//
+//   v'^2 / 2 + a (d + h v') = e^2 (u^2 + 2 a d) / 2.
+static Rebound find_prompt_rebound(double u, double a, double d, double e, double h) {
+  Rebound r = {.what = NO_IMPACT};
   double ah = fmax(a, 0) * h, left = ah * ah + e * e * u * u - 2 * (1 - e * e) * fmax(a, 0) * d;
-  return (Rebound){sqrt(fmax(0, left)) - ah, 0};
+  if (!(u > 0) || d > h * (u + 0.5 * ah)) return r;
+  r.launch = sqrt(fmax(0, left)) - ah;
+  r.what = r.launch > REBOUND * fabs(a) * h ? LEAVES : NO_IMPACT;
+  return r;
 }
 
-// Nothing turns by it: the effective mass is that of the bodies.
-static bool is_central(const abPatchSystem* system, const abPatchContact* c) {
-  const abResponse* r = system->problem->response;
-  double mobility = 0;
-  for (int k = 0; k < 2; k++)
-    if (c->side[k].block >= 0) mobility += r->inv_mass[c->side[k].body];
-  return c->push * c->law.moments.m[AB_M_1] * mobility > 0.999;
+// What gives way at the impact is held by joints, to more than a thousandth: then it is no rebound
+// of a free body from something that moves on as it did.
+static bool is_jointed(const abPatchSystem* system, const abPatchContact* c) {
+  double all = 0, held = 0;
+  for (int k = 0; k < 2; k++) {
+    double part = mobility(system->problem, &c->side[k], c->axis[2]);
+    all += part, held += c->side[k].J ? part : 0;
+  }
+  return held > 1e-3 * all;
 }
 
-// Whether a corner's new target is below what keeps it out.
-static bool lets_in(const abPatchLaw* law, const double target[3]) {
+// Whether a corner would end below the surface: its gap, the way of a step at its target, what the
+// impulse is too early by, and half a step's fall.
+static bool lets_in(const abPatch* p, const abPatchLaw* law, const Rebound* r, const double V[6],
+                    const double target[3], double ah, double h) {
   for (int i = 0; i < law->ncorner; i++) {
-    double x = law->x[i], y = law->y[i], least = INFINITY;
-    for (int k = 0; k < 2; k++)
-      least = fmin(least, law->target[k][0] + law->target[k][1] * x + law->target[k][2] * y);
-    if (target[0] + target[1] * x + target[2] * y < least) return true;
+    double x = law->x[i], y = law->y[i];
+    double gap = fmax(0, -(p->h0 + p->hx * x + p->hy * y));
+    double before = V[2] + V[3] * y - V[4] * x, after = target[0] + target[1] * x + target[2] * y;
+    double end = gap + h * (after + 0.5 * ah) - r->impulse_time * (after - before + ah);
+    if (end < -1e-6 * h * r->launch) return true;
   }
   return false;
 }
 
+// Before the impact the body flies, and is not stopped where its velocity at the end of the step
+// would lead but where its motion does, half a step's fall later: if no corner strikes.
+static void fly_on(const abPatch* p, abPatchLaw* law, const double V[6], double ah, double h) {
+  for (int i = 0; i < law->ncorner; i++) {
+    double x = law->x[i], y = law->y[i], gap = -(p->h0 + p->hx * x + p->hy * y);
+    if (!(gap > 0 && gap + h * (V[2] + V[3] * y - V[4] * x - 0.5 * ah) > 0)) return;
+  }
+  for (int i = 0; i < 2; i++) law->target[i][0] -= fmax(0, 0.5 * ah);
+}
+
+static double at_point(const double field[3], double x, double y) {
+  return field[0] + field[1] * x + field[2] * y;
+}
+
+// Target of a rebound, and whether it is delayed. The whole patch leaves in proportion to how it
+// came, unless a corner would be let in: then alike.
+static bool aim(const abPair* pair, abPatchContact* c, const Rebound* r, const double before[6],
+                double ah, double h) {
+  abPatchLaw* law = &c->law;
+  double A = law->moments.m[AB_M_1], cx = law->moments.m[AB_M_X] / A,
+         cy = law->moments.m[AB_M_Y] / A;
+  double u = -(before[2] + before[3] * cy - before[4] * cx);
+  double ratio = u > 0 ? r->launch / u : 0, flat[3] = {r->launch - r->fall, 0, 0};
+  double target[3] = {-ratio * before[2] - r->fall, ratio * before[4], -ratio * before[3]};
+  bool alike = u <= 0 || r->flights || lets_in(&pair->patch, law, r, before, target, ah, h);
+  if (alike && lets_in(&pair->patch, law, r, before, flat, ah, h)) return false;
+  for (int i = 0; i < 2; i++) {
+    memcpy(law->target[i], alike ? flat : target, sizeof flat);
+    c->plain[i][0] = -r->fall, c->plain[i][1] = c->plain[i][2] = 0;
+  }
+  c->delayed = true;
+  c->impulse_time = r->impulse_time;
+  return true;
+}
+
+static bool aim_promptly(abPatchContact* c, double launch, const double before[6], double u) {
+  abPatchLaw* law = &c->law;
+  double ratio = launch / u, flat[3] = {launch, 0, 0};
+  double target[3] = {-ratio * before[2], ratio * before[4], -ratio * before[3]};
+  bool alike = false;
+  for (int i = 0; i < law->ncorner; i++) {
+    double x = law->x[i], y = law->y[i];
+    alike |= at_point(target, x, y) <
+             fmin(at_point(law->target[0], x, y), at_point(law->target[1], x, y));
+  }
+  for (int i = 0; i < 2; i++) memcpy(law->target[i], alike ? flat : target, sizeof flat);
+  return true;
+}
+
 static bool add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
   double e = pair->surface.restitution, h = system->h;
-  c->lift = 0;
+  c->delayed = false, c->impulse_time = 0;
   if (!(e > 0) || c->held) return false;
   abPatchLaw* law = &c->law;
   double before[6], after[6], A = law->moments.m[AB_M_1];
@@ -122,19 +210,15 @@ static bool add_restitution(const abPatchSystem* system, const abPair* pair, abP
   double u = -(before[2] + before[3] * cy - before[4] * cx);
   double a = (before[2] - after[2]) / h;
   double gap = -(pair->patch.h0 + pair->patch.hx * cx + pair->patch.hy * cy);
-  if (!(u > 0) || gap > h * (u + 0.5 * fmax(0, a * h))) return false;
-  Rebound rebound = find_rebound(u, a, fmax(gap, 0), e, h, is_central(system, c));
-  if (!(rebound.speed > REBOUND * fabs(a) * h)) return false;
-  double ratio = rebound.speed / u;
-  double target[3] = {-ratio * before[2], ratio * before[4], -ratio * before[3]};
-  double old = fmin(law->target[0][0] + law->target[0][1] * cx + law->target[0][2] * cy,
-                    law->target[1][0] + law->target[1][1] * cx + law->target[1][2] * cy);
-  if (target[0] + target[1] * cx + target[2] * cy <= old) return false;
-  // where the body turns, no corner may be let in: then the whole patch leaves alike
-  if (lets_in(law, target)) target[0] = rebound.speed, target[1] = target[2] = 0;
-  for (int i = 0; i < 2; i++) memcpy(law->target[i], target, sizeof target);
-  c->lift = rebound.lift;
-  return true;
+  double old = fmin(at_point(law->target[0], cx, cy), at_point(law->target[1], cx, cy));
+  if (!is_jointed(system, c)) {
+    Rebound r = find_rebound(u, a, fmax(gap, 0), e, h);
+    if (r.what == NO_IMPACT) fly_on(&pair->patch, law, before, a * h, h);
+    if (r.what != LEAVES || (gap < 0 && r.launch - r.fall <= old)) return false;
+    if (aim(pair, c, &r, before, a * h, h)) return true;
+  }
+  Rebound r = find_prompt_rebound(u, a, fmax(gap, 0), e, h);
+  return r.what == LEAVES && r.launch > old && aim_promptly(c, r.launch, before, u);
 }
 
 // The speed at which depth is taken back is limited: to a small part of what the free motion or the
@@ -178,6 +262,20 @@ void ab_patch_lower_rebound(abPatchIsland* island) {
   }
 }
 
+// What lies at another height than its velocity says: the work of the free motion's forces there.
+static double shifted(const abPatchIsland* island) {
+  double sum = 0;
+  for (int b = 0; b < island->nblock; b++) {
+    if (island->inertia[b]) continue;
+    int body = island->system->problem->response->mover[island->mover[b]].body0;
+    const abContactBody* at = &island->system->problem->body[body];
+    const double* s = island->shift + island->offset[b];
+    abVec3 change = v3_sub(at->twist_free.lin, at->twist.lin);
+    sum += ab_patch_mass(island, b) * v3_dot(change, v3(s[0], s[1], s[2]));
+  }
+  return sum;
+}
+
 // A step that begins with v, is free to become v + a h and ends with v' has the energy of the
 // contacts' work, J . (v + a h + v') / 2, and that of lying higher by h (v' - v - a h) against a:
 // - J . a h. Together J . (v + (v' - v - a h) / 2). The free motion itself, semi-implicit, loses
@@ -194,9 +292,8 @@ double ab_patch_work(const abPatchIsland* island) {
       sum += c->impulse[k] * (before[k] + 0.5 * (c->V[k] - free[k]));
       size += fabs(c->impulse[k] * before[k]);
     }
-    // a rebound ends at another height than its velocity says
-    if (c->rebounds) sum += c->push * c->law.moments.m[AB_M_1] * (before[2] - free[2]) * c->lift;
   }
+  sum -= shifted(island);
   double fall = island->system->gravity * island->system->h;
   for (int b = 0; b < island->nblock; b++) sum -= 0.5 * ab_patch_mass(island, b) * fall * fall;
   return size > 0 ? sum / size : 0;
@@ -224,7 +321,23 @@ static abVec3 carried_center(const abPair* pair, const abVec3 p[2]) {
   return v3_norm2(v3_sub(now, p[0])) < v3_norm2(v3_sub(now, p[1])) ? p[0] : p[1];
 }
 
-static Place find_place(const abPair* pair) {
+// What rolls or is rolled on. A patch that goes over a body meets ever new points of it; what
+// counts as slip is the velocity of whichever is there. With the lever r of the patch, going from
+// r0 to r1 while the body turned by the vector a, that adds up to the way of the centre of mass and
+// a x (r0 + r1) / 2, instead of that of the point touched first, which is (R - 1) r0. Up to the
+// same constant for both bodies:
+static abVec3 rolled(const abPatchMemory* m, int k, abQuat q, abVec3 r1) {
+  abVec3 r0 = m->lever[k];
+  abQuat by = quat_mul(q, quat_conj(m->q[k]));
+  abVec3 carried = quat_rotate(by, r0);
+  // it does not go over this body
+  if (v3_norm2(v3_sub(r1, carried)) <= 0.25 * v3_norm2(v3_sub(carried, r0)))
+    return v3_sub(carried, r1);
+  abVec3 turn = v3_cross(quat_to_rotvec(by), v3_scale(0.5, v3_add(r0, r1)));
+  return v3_add(v3_sub(r0, r1), turn);
+}
+
+static Place find_place(const abPair* pair, const abPatchContact* c) {
   const abPatchMemory* m = pair->memory;
   abPose pose[2] = {pair->pose1, pair->pose2};
   abVec3 p[2], n[2], t[2];
@@ -239,7 +352,14 @@ static Place find_place(const abPair* pair) {
   place.axis[1] = v3_cross(normal, place.axis[0]);
   place.axis[2] = normal;
   abVec3 d = v3_sub(p[0], p[1]);
-  for (int k = 0; k < 3; k++) place.way[k] = v3_dot(place.axis[k], d);
+  place.way[2] = v3_dot(normal, d);
+  if (pair->patch.kind != AB_PATCH_SURFACE)
+    d = v3_sub(rolled(m, 0, pose[0].q, c->side[0].r), rolled(m, 1, pose[1].q, c->side[1].r));
+  // Across the normal, axes that turned with it but did not spin about it: what slides straight on
+  // while it spins has not turned off.
+  abVec3 n0 = quat_rotate(m->q[0], m->normal[0]), t0 = quat_rotate(m->q[0], m->t1[0]);
+  abVec3 u = v3_axpy(-v3_dot(normal, t0) / (1 + v3_dot(n0, normal)), v3_add(n0, normal), t0);
+  place.way[0] = v3_dot(u, d), place.way[1] = v3_dot(v3_cross(normal, u), d);
   place.turn = v3_dot(normal, v3_cross(t[1], t[0]));
   return place;
 }
@@ -342,10 +462,9 @@ static void recall_state(abPatchContact* c, const double field[3]) {
 }
 
 // The same for a patch without a past: the accelerations a of its material points that the
-// velocities alone cause, seen from axes that turn with the two bodies by w: a1 - a2 - 2 w x (v1 -
-// v2).
+// velocities alone cause, seen from axes that turn with the normal by w: a1 - a2 - 2 w x (v1 - v2).
 static abVec3 guess_drift(const abPatchSystem* system, const abPatchContact* c) {
-  abVec3 a[2], turn = v3_zero();
+  abVec3 a[2], turn = v3_zero(), n = c->axis[2];
   abTwist t[2];
   for (int k = 0; k < 2; k++) {
     const abContactBody* b = &system->problem->body[c->side[k].body];
@@ -354,6 +473,7 @@ static abVec3 guess_drift(const abPatchSystem* system, const abPatchContact* c) 
     t[k] = twist_move(b->twist, r);
     turn = v3_add(turn, w);  // twice the mean
   }
+  turn = v3_axpy(-v3_dot(n, turn), n, turn);
   abVec3 turned = v3_cross(turn, v3_sub(t[0].lin, t[1].lin));
   return v3_scale(0.5 * system->h, v3_sub(v3_sub(a[0], a[1]), turned));
 }
@@ -395,13 +515,11 @@ static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double f
   law->was_fine = false;
 }
 
-// By the velocities at the start: a patch whose points move faster than a step of free motion could
-// have made them slides already.
-static bool slides_at_start(const abPatchSystem* system, const abPatchContact* c) {
-  double V[6];
-  relative_at(system->problem, c, false, V);
-  V[2] = V[3] = V[4] = 0;
-  return ab_patch_speed(c, V) > 1e-3 * c->unit;
+// Where nothing presses yet, a patch whose points move faster than a step of free motion could have
+// made them slides already.
+bool ab_patch_slides(const abPatchContact* c, const double V[6]) {
+  const double across[6] = {V[0], V[1], 0, 0, 0, V[5]};
+  return ab_patch_speed(c, across) > 1e-3 * c->unit;
 }
 
 static void set_sides(const abPatchSystem* system, int index, abPatchContact* c) {
@@ -492,7 +610,7 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   ab_patch_set_area(pair, &c->law, store);
   set_scales(system, pair, c);
   bool fresh = pair->fresh || !(memory->h > 0);
-  if (!fresh) place = find_place(pair), fresh = displaced(memory, &place, c->thin);
+  if (!fresh) place = find_place(pair, c), fresh = displaced(memory, &place, c->thin);
   if (fresh) memset(memory, 0, sizeof *memory);
   double area = c->law.moments.m[AB_M_1];
   double load = fresh ? 0 : memory->load * system->h / memory->h;
@@ -506,18 +624,21 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
     begin_fresh(system, c, field);
     begin_drift(system, pair, c);
     load = fmax(0, c->law.profile[0][0] * area);
-    c->slipping = slides_at_start(system, c);
+    double V[6];
+    relative_at(problem, c, false, V);
+    c->slipping = ab_patch_slides(c, V);
   } else {
     recall(system, pair, &place, c, field);
     check_drift(system, c);
   }
+  if (c->rebounds) memset(c->drift, 0, sizeof c->drift);
   set_stiffness(system, c, fmax(load, c->push * area * fmax(c->unit, closing_speed(system, c))));
   bool friction = pair->surface.condim != 1;
   c->mu_static = friction ? pair->surface.mu_static : 0;
   c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
   c->law.mu = c->slipping ? c->mu_kinetic : c->mu_static;
   c->moves = c->slipping && c->law.mu > 0;
-  c->face = patch->kind == AB_PATCH_SURFACE;
+  c->face = patch->kind == AB_PATCH_SURFACE, c->line = patch->kind == AB_PATCH_LINE;
   recall_state(c, field);
   c->law.at[0] = c->law.at[1] = 0;
   c->known = c->pinned = false;

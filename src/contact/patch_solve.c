@@ -333,6 +333,27 @@ static void take_step(abPatchIsland* island, double a) {
 
 // --- the whole
 
+// A step solved with a matrix as stiff as contacts are has a rounding as large against the inertia:
+// momentum would be lost by it. What the invariant lacks, M (v - v_free) - sum J^T impulse, is free
+// of that, since impulses act on both bodies alike; taken off through the same matrix it leaves
+// what lies within the contacts as it is.
+static void restore_momentum(abPatchIsland* island, const Work* w) {
+  if (!w->matrix.factored || island->nrow > 0) return;
+  double *lack = island->gradient, change[6];
+  for (int i = 0; i < island->ndof; i++) island->direction[i] = island->v[i] - island->v_free[i];
+  ab_patch_apply_inertia(island, island->direction, lack);
+  for (int i = 0; i < island->ncontact; i++) {
+    for (int k = 0; k < 6; k++) change[k] = -island->contact[i]->impulse[k];
+    ab_patch_scatter(island, island->contact[i], change, lack);
+  }
+  ab_patch_back(&w->matrix, lack);
+  for (int i = 0; i < island->ndof; i++) island->v[i] -= lack[i];
+  for (int i = 0; i < island->ncontact; i++) {
+    ab_patch_relative(island, island->contact[i], lack, change);
+    for (int k = 0; k < 6; k++) island->contact[i]->V[k] -= change[k];
+  }
+}
+
 // What the user is told: the residual of the forces, and of the bound of friction so that
 // AB_PATCH_GAP counts as the default tolerance.
 static double reported(double residual, double gap) { return fmax(residual, 0.01 * gap); }
@@ -362,78 +383,101 @@ static void renew_profiles(abPatchIsland* island) {
 // whatever the contacts hold. Not so where a body rolls, rocks on an edge or strikes: the mean of
 // two velocities is exact under a constant force, but feeds energy into an oscillation, and an
 // impulse taken half-way along two paths does not keep the angular momentum.
+//
+// Of bodies that rebound, r is half of what the free motion changes and what the impulse is too
+// early by (add_restitution); H then without the rebounds, which hold nothing.
 #define CALM_CHANGE 2.0  // times g h
 // Below this share of g h it is rounding, of bodies at rest.
 #define UNSEEN 1e-9
 
-static void find_calm(abPatchIsland* island, bool* calm) {
+// A contact that opens may be left with the rounding of what it carried.
+static bool presses(const abPatchContact* c) { return c->impulse[2] > ab_patch_least_load(c); }
+
+static bool pressed_rebound(const abPatchContact* c) { return c->delayed && presses(c); }
+
+typedef enum Moves { STRAIGHT_ON, CALM, REBOUNDS } Moves;
+
+static void find_calm(abPatchIsland* island, Moves* moves) {
   const abPatchSystem* system = island->system;
   double most = CALM_CHANGE * system->gravity * system->h;
   for (int b = 0; b < island->nblock; b++) {
     int body = system->problem->response->mover[island->mover[b]].body0;
     const double* v = island->v + island->offset[b];
     abVec3 change = v3_sub(v3(v[0], v[1], v[2]), system->problem->body[body].twist.lin);
-    calm[b] = v3_norm(change) <= most;
+    moves[b] = v3_norm(change) <= most ? CALM : STRAIGHT_ON;
   }
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
     bool face = system->problem->pair[c->pair].patch.kind == AB_PATCH_SURFACE;
-    for (int k = 0; k < 2 && !face && c->impulse[2] > 0; k++)
-      if (c->side[k].block >= 0) calm[c->side[k].block] = false;
+    for (int k = 0; k < 2 && !face && presses(c); k++)
+      if (c->side[k].block >= 0) moves[c->side[k].block] = STRAIGHT_ON;
+  }
+  for (int i = 0; i < island->ncontact; i++)
+    for (int k = 0; k < 2 && pressed_rebound(island->contact[i]); k++)
+      if (island->contact[i]->side[k].block >= 0)
+        moves[island->contact[i]->side[k].block] = REBOUNDS;
+}
+
+// What the impulses of rebounds did too early.
+static void delay_rebounds(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    if (!pressed_rebound(c)) continue;
+    double late[6], share = c->impulse_time / island->system->h;
+    for (int k = 0; k < 6; k++) late[k] = -share * c->impulse[k];
+    ab_patch_scatter(island, c, late, island->shift);
   }
 }
 
 static bool shift_load(abPatchIsland* island) {
   const abContactProblem* problem = island->system->problem;
   double least = UNSEEN * island->system->gravity * island->system->h;
-  bool any = false;
-  for (int b = 0; b < island->nblock; b++)
-    if (island->inertia[b]) return false;
-  bool* calm = AB_TAKE(island->scratch, bool, island->nblock);
-  if (!calm) return false;
-  find_calm(island, calm);
+  bool any = false, jointed = false;
+  for (int b = 0; b < island->nblock; b++) jointed |= island->inertia[b] != NULL;
+  Moves* moves = AB_TAKE(island->scratch, Moves, island->nblock);
+  if (!moves) return false;
+  find_calm(island, moves);
   for (int b = 0; b < island->nblock; b++) {
+    double *x = island->direction + island->offset[b], start[6] = {0};
+    memset(x, 0, sizeof(double) * (size_t)island->size[b]);
+    if (island->inertia[b] || moves[b] == STRAIGHT_ON || (jointed && moves[b] == CALM)) continue;
     int body = problem->response->mover[island->mover[b]].body0;
-    double start[6], *x = island->direction + island->offset[b];
-    const double* v = island->v + island->offset[b];
+    const double* end = (moves[b] == CALM ? island->v : island->v_free) + island->offset[b];
     twist_to_array(problem->body[body].twist, start);
     for (int k = 0; k < 6; k++) {
-      x[k] = calm[b] ? 0.5 * (start[k] - v[k]) : 0;
+      x[k] = 0.5 * (start[k] - end[k]);
       any |= fabs(x[k]) * (k < 3 ? 1 : problem->length) > least;
     }
+    any |= moves[b] == REBOUNDS;
   }
   ab_patch_apply_inertia(island, island->direction, island->shift);
+  delay_rebounds(island);
   return any;
 }
 
-// Shared by the two bodies of a rebound as their masses say.
-static void add_lift(abPatchIsland* island, const abPatchContact* c) {
-  if (!(c->rebounds && c->impulse[2] > 0)) return;
-  const abResponse* r = island->system->problem->response;
-  double mobility[2] = {0}, sum = 0;
-  for (int k = 0; k < 2; k++) {
-    const abPatchSide* s = &c->side[k];
-    if (s->block >= 0 && !island->inertia[s->block]) mobility[k] = r->inv_mass[s->body];
-    sum += mobility[k];
+// Of the matrix, what rebounds hold. Returns whether there was any.
+static bool let_go(abPatchIsland* island) {
+  bool any = false;
+  for (int i = 0; i < island->ncontact; i++) {
+    if (!pressed_rebound(island->contact[i])) continue;
+    memset(&island->contact[i]->G, 0, sizeof island->contact[i]->G);
+    any = true;
   }
-  for (int k = 0; k < 2; k++) {
-    if (!(mobility[k] > 0)) continue;
-    double by = (k == 0 ? 1 : -1) * c->lift * mobility[k] / sum;
-    double* to = island->shift + island->offset[c->side[k].block];
-    to[0] += by * c->axis[2].x, to[1] += by * c->axis[2].y, to[2] += by * c->axis[2].z;
-  }
+  return any;
 }
 
 static void find_shift(abPatchIsland* island, Work* w) {
   bool any = shift_load(island), made = w->matrix.value != NULL;
   if (any && !made) made = ab_patch_matrix(island, &w->matrix) == AB_OK;
   if (any && made) {
-    if (!w->matrix.factored) ab_patch_factor(island, &w->matrix);
+    if (let_go(island) || !w->matrix.factored) ab_patch_factor(island, &w->matrix);
     ab_patch_back(&w->matrix, island->shift);
+    for (int b = 0; b < island->nblock; b++)  // joints are not moved back in time
+      if (island->inertia[b])
+        memset(island->shift + island->offset[b], 0, sizeof(double) * (size_t)island->size[b]);
   } else {
     memset(island->shift, 0, sizeof(double) * (size_t)island->ndof);
   }
-  for (int i = 0; i < island->ncontact; i++) add_lift(island, island->contact[i]);
 }
 
 // Bodies at rest lie so little deep that rounding of their coordinates is seen as a force.
@@ -503,8 +547,7 @@ abStatus ab_patch_solve(abPatchIsland* island) {
     take_step(island, relaxed ? 1 : line_search(island, &w));
   }
   island->residual = reported(island->residual, gap);
-  // momentum to the last bit: steps and impulses were summed apart
-  if (island->iterations > 0 && island->nrow == 0) ab_patch_momenta(island);
+  restore_momentum(island, &w);
   find_shift(island, &w);
   return AB_OK;
 }

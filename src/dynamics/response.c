@@ -19,6 +19,30 @@
 
 #include "dynamics/trees.h"
 
+static bool is_free(const abResponse* r, int body) {
+  return !r->mover[r->mover_of_body[body]].jointed;
+}
+
+// From the point of a body's link to its centre of mass.
+static abVec3 offset(const abTrees* t, int body) {
+  return v3_sub(t->com[body], t->link[t->link_of_body[body]].point);
+}
+
+// Acceleration at the centre of mass that the velocities alone cause. A free body keeps its angular
+// momentum: I dw/dt = -w x I w.
+static abTwist find_bias(const abResponse* r, int body, abVec3 w) {
+  if (is_free(r, body)) {
+    abVec3 torque = v3_cross(m3_apply(&r->inertia[body], w), w);
+    return (abTwist){v3_zero(), m3_apply(&r->inv_inertia[body], torque)};
+  }
+  const abTrees* t = r->tree;
+  const abLink* link = &t->link[t->link_of_body[body]];
+  abVec3 d = offset(t, body);
+  abTwist a = twist_move(link->bias, d);
+  a.lin = v3_add(a.lin, v3_cross(w, v3_cross(w, d)));
+  return a;
+}
+
 void ab_response_update(const abModel* model, abData* data) {
   abTrees* t = data->trees;
   t->com = data->com;
@@ -38,16 +62,8 @@ void ab_response_update(const abModel* model, abData* data) {
     bool moves = t->mover_of_body[b] >= 0 && !data->asleep[b];
     data->twist_free[b] =
         moves ? ab_response_twist(&data->response, data->v_free, b) : twist_zero();
+    data->bias[b] = moves ? find_bias(&data->response, b, data->twist[b].ang) : twist_zero();
   }
-}
-
-static bool is_free(const abResponse* r, int body) {
-  return !r->mover[r->mover_of_body[body]].jointed;
-}
-
-// From the point of a body's link to its centre of mass.
-static abVec3 offset(const abTrees* t, int body) {
-  return v3_sub(t->com[body], t->link[t->link_of_body[body]].point);
 }
 
 abTwist ab_response_twist(const abResponse* r, const double* v, int body) {
@@ -64,17 +80,6 @@ abTwist ab_response_twist(const abResponse* r, const double* v, int body) {
     sum = twist_add(sum, twist_move(twist_from_array(own), v3_sub(t->com[body], link->point)));
   }
   return sum;
-}
-
-abTwist ab_response_bias(const abResponse* r, int body) {
-  int m = r->mover_of_body[body];
-  if (m < 0 || is_free(r, body)) return twist_zero();
-  const abTrees* t = r->tree;
-  const abLink* link = &t->link[t->link_of_body[body]];
-  abVec3 d = offset(t, body), w = link->twist.ang;
-  abTwist a = twist_move(link->bias, d);
-  a.lin = v3_add(a.lin, v3_cross(w, v3_cross(w, d)));
-  return a;
 }
 
 void ab_response_apply(const abResponse* r, int body, abWrench impulse, double* v) {

@@ -6,7 +6,5 @@
 
 // Fills data->response. Needs ab_free_motion of the same state.
 void ab_response_update(const abModel* model, abData* data);
-// Acceleration of a body, at its centre of mass, that the velocities of its joints alone cause.
-abTwist ab_response_bias(const abResponse* r, int body);
 
 #endif

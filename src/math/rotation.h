@@ -110,6 +110,13 @@ static inline abQuat quat_from_rotvec(abVec3 r) {
   double half = sqrt(t), s = 0.5 * sin(half) / half;
   return (abQuat){cos(half), s * r.x, s * r.y, s * r.z};
 }
+
+// The turn of at most half a circle, as a vector along its axis.
+static inline abVec3 quat_to_rotvec(abQuat q) {
+  double sine = sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
+  double angle = 2 * atan2(q.w < 0 ? -sine : sine, fabs(q.w));
+  return v3_scale(sine > 0 ? angle / sine : 2, v3(q.x, q.y, q.z));
+}
 static inline abQuat quat_from_axis_angle(abVec3 axis, double angle) {
   return quat_from_rotvec(v3_scale(angle, v3_unit(axis)));
 }

@@ -17,19 +17,20 @@ def dropper(e, height, shape):
     return s, r
 
 
-# e = 1: the apex stays at the height. Limits of the story: 1 % at 1 ms, 5 % at 10 ms, linear between.
+# e = 1: the apex stays at the height.
 @case(28, "e_1", quick=(10,), file=True, variants={"box": dict(shape="box"), "turned_small": dict(scale=0.1, turn=TILT), "high": dict(height=1.3)})
 def bounces_for_ever(x, height=0.3, shape="ball", duration=20.0):
     s, r = dropper(1.0, height, shape)
     period = 2 * np.sqrt(2 * height / G)
     run = x.run(s, duration)
     apex = run.track["body"].x[run.t > duration - 1.1 * period, 2].max() - r
-    x.ratio("apex after 20 s [m]", apex, height, 0.01 + 0.04 * (x.h * 1e3 - 1) / 9)
+    # the highest of the steps is up to half a step from the apex
+    x.check("apex after 20 s [m]", apex, near=height, within=2e-4 * height + G * x.h**2 / 8)
     x.check("highest ever [m]", run.track["body"].x[:, 2].max() - r, high=height * (1 + 1e-6))
 
 
-# The flights last sqrt(2 H / g) (1 + 2 e + 2 e^2 + ...) = sqrt(2 H / g) (1 + e) / (1 - e). Within 2 %, or what the flights shorter than
-# a step take together, h / (1 - e).
+# The flights last sqrt(2 H / g) (1 + 2 e + 2 e^2 + ...) = sqrt(2 H / g) (1 + e) / (1 - e). The last ones are shorter than any step, but
+# their sum is known: within two steps and 0.1 %.
 @case(28, "e_0.9", quick=(1, 10), base=dict(e=0.9), file=True, variants={"box": dict(shape="box"), "turned_large": dict(scale=10, turn=TILT)})
 @case(28, "e_0.5", base=dict(e=0.5, height=0.5))
 def comes_to_rest(x, e=0.9, height=0.3, shape="ball"):
@@ -38,8 +39,8 @@ def comes_to_rest(x, e=0.9, height=0.3, shape="ball"):
     expected = np.sqrt(2 * height / G) * (1 + e) / (1 - e)
     run = x.run(s, 1.2 * expected)
     b = run.track["body"]
-    moving = run.t[np.abs(b.v[:, 2]) > 0.5 * G * x.h + 1e-6]
-    x.check("at rest after [s]", moving[-1], near=expected, within=max(0.02 * expected, x.h / (1 - e)))
+    moving = run.t[np.abs(b.v[:, 2]) > 1e-3 * G * x.h + 1e-6]
+    x.check("at rest after [s]", moving[-1], near=expected, within=1e-3 * expected + 2 * x.h)
     x.check("rest height [m]", abs(b.x[-1, 2] - r), high=1e-5)
     # apexes: e^2, e^4 ... of the height, while a flight has more than 20 steps
     z, apexes = b.x[:, 2] - r, []
