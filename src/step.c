@@ -14,12 +14,14 @@
 #include "dynamics/response.h"
 #include "dynamics/trees.h"
 #include "fits.h"
+#include "holdback.h"
 #include "math/spatial.h"
 #include "sleep.h"
 
 // What the contact model answers with.
 typedef struct Answer {
   double *v, *shift;         // velocities at the end; coordinates move along v + shift
+  double* share;             // per mover: for how much of the step
   const abTwist* twist_end;  // of models that move bodies themselves, else NULL
 } Answer;
 
@@ -30,13 +32,17 @@ static bool state_is_finite(const abModel* model, const abData* data, int* body)
 // Phases 2 to 8, for those awake.
 static abStatus move(const abModel* model, abData* data) {
   Answer answer = {.v = AB_TAKE(data->scratch, double, model->nv),
-                   .shift = AB_TAKE(data->scratch, double, model->nv)};
-  if (!answer.v || !answer.shift) return AB_ERROR_MEMORY;
+                   .shift = AB_TAKE(data->scratch, double, model->nv),
+                   .share = AB_TAKE(data->scratch, double, model->nmover)};
+  if (!answer.v || !answer.shift || !answer.share) return AB_ERROR_MEMORY;
   ab_free_motion(model, data);            // 2 velocity without contact
   ab_response_update(model, data);        // 3 how impulses change it
   abStatus status = detect(model, data);  // 4 boxes -> candidate pairs; 5 pairs -> geometry
   if (status == AB_OK) status = solve_contact(model, data, &answer);  // 6 impulses; 7 applied to v
-  if (status == AB_OK) ab_integrate(model, data, answer.v, answer.shift, answer.twist_end);  // 8
+  if (status == AB_OK)  //   nobody passes through anybody
+    status = ab_hold_back(model, data, answer.v, answer.shift, answer.share);
+  if (status == AB_OK)  // 8
+    ab_integrate(model, data, answer.v, answer.shift, answer.twist_end, answer.share);
   return status;
 }
 

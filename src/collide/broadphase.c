@@ -382,3 +382,11 @@ abStatus ab_broadphase(const abModel* model, abData* data) {
   data->candidate = (const int(*)[2])pair;
   return AB_OK;
 }
+
+bool ab_broadphase_query(const struct abBroadphase* b, const abData* data, const abBox* box,
+                         bool (*visit)(void*, int), void* context) {
+  for (int k = 0; k < b->nplane; k++)
+    if (reaches_plane(&data->geom_pose[b->plane[k]], box) && !visit(context, b->plane[k]))
+      return false;
+  return ab_tree_query(&b->tree, box, visit, context);
+}

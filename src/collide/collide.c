@@ -83,9 +83,7 @@ static bool balls_apart(const abPair* p) {
   return v3_dot(up, v3_sub(other.p, plane.p)) >= (a ? a : b)->radius;
 }
 
-// How thin a shape is: the smallest width of the simple ones, of a polyhedron twice the distance
-// from its centroid to the nearest face.
-static double thinness(const abShape* s) {
+double ab_thinness(const abShape* s) {
   switch (s->type) {
     case AB_PLANE:
       return DBL_MAX;
@@ -107,7 +105,7 @@ static double thinness(const abShape* s) {
 static bool touch_patch(const Job* job, Record* r, const abTrace* trace, abPair* p,
                         abArena* scratch) {
   const abData* data = job->data;
-  double thin = fmin(thinness(p->shape1), thinness(p->shape2));
+  double thin = fmin(ab_thinness(p->shape1), ab_thinness(p->shape2));
   double coat = job->model->geom[p->geom1].margin + job->model->geom[p->geom2].margin;
   const abPairRule* rule =
       job->model->npair_rule ? ab_find_pair_rule(job->model, p->geom1, p->geom2) : NULL;

@@ -8,6 +8,10 @@
 // data->memory with the pairs' keys. Arrays live in data->step_arena.
 abStatus ab_collide(const abModel* model, abData* data);
 
+// How thin a shape is: the smallest width of the simple ones, of a polyhedron twice the distance
+// from its centroid to the nearest face.
+double ab_thinness(const abShape* shape);
+
 static inline uint64_t ab_pair_key(int geom1, int geom2) {
   uint64_t low = (uint64_t)(geom1 < geom2 ? geom1 : geom2);
   return low << 32 | (uint64_t)(geom1 < geom2 ? geom2 : geom1);

@@ -21,7 +21,7 @@
 #include <float.h>
 
 #include "collide/patch.h"
-#include "collide/touch_work.h"
+#include "collide/touch_round.h"
 
 // Gaps that differ by less than this fraction of the smaller body, or of the margin, are equal.
 static const double TIE_SIZE = 1e-6, TIE_MARGIN = 1e-3;
@@ -249,4 +249,19 @@ bool ab_touch_patch(const abTouch* t, abArena* scratch, abVec2* polygon, abPatch
   }
   // Overlapping bodies always have a patch.
   return n > 0 && feature[0].g0 < -t->tolerance && ab_touch_dot(&w, &feature[0], polygon, patch);
+}
+
+double ab_touch_separation(const abShape* shape1, abPose pose1, const abShape* shape2, abPose pose2,
+                           double tolerance, bool guess, abVec3* n) {
+  int near[2] = {0, 0};
+  abTouchWork w = {.near = near};
+  abTouch t = {.shape1 = shape1,
+               .shape2 = shape2,
+               .pose1 = pose1,
+               .pose2 = pose2,
+               .com1 = pose1.p,
+               .com2 = pose2.p,
+               .tolerance = tolerance};
+  begin(&t, NULL, &w);
+  return ab_touch_way_now(&w, guess ? n : NULL, n);
 }

@@ -39,4 +39,10 @@ int ab_touch_room(const abShape* a, const abShape* b);
 // where there is a gap. Nothing is allocated; scratch is given back.
 bool ab_touch_patch(const abTouch* touch, abArena* scratch, abVec2* polygon, abPatch* patch);
 
+// The gap of two shapes, negative where they overlap; then it is a lower bound, good to a few
+// `tolerance` if *n is near. *n: the direction in which it is, from shape 2 to shape 1; on entry,
+// if `guess`, where to look first.
+double ab_touch_separation(const abShape* shape1, abPose pose1, const abShape* shape2, abPose pose2,
+                           double tolerance, bool guess, abVec3* n);
+
 #endif

@@ -49,6 +49,9 @@ double ab_touch_gap(const abTouchWork* w, const abTouchPlace* at, abVec3 n);
 // The direction in which the two are nearest; guess: that of the last step, or NULL.
 void ab_touch_find_way(const abTouchWork* w, const abTouchPlace* at, const abVec3* guess,
                        abTouchWay* way);
+// The gap at the start, and its direction.
+double ab_touch_way_now(const abTouchWork* w, const abVec3* guess, abVec3* n);
+
 // The place at which the contact is linearised, and the way there. False if the two do not meet.
 bool ab_touch_meet(const abTouchWork* w, abTouchPlace* at, abTouchWay* way);
 // The same for body i taken as smooth, on a plane or a flat face of the other. False also if it is

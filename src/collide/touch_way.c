@@ -230,6 +230,18 @@ void ab_touch_find_way(const abTouchWork* w, const abTouchPlace* at, const abVec
   snap(w, at, way);
 }
 
+double ab_touch_way_now(const abTouchWork* w, const abVec3* guess, abVec3* n) {
+  abTouchPlace start;
+  abTouchWay way;
+  ab_touch_place(w, 0, &start);
+  ab_touch_find_way(w, &start, guess, &way);
+  // what overlaps may be less deep along the direction that it came from
+  double gap = guess ? ab_touch_gap(w, &start, *guess) : -DBL_MAX;
+  if (gap > way.gap) return gap;
+  *n = way.n;
+  return way.gap;
+}
+
 // --- the time
 
 // The gap at the start along the direction, turned back with the flat body it belongs to.

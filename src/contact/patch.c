@@ -59,6 +59,10 @@
 // before
 //   and after, exact under gravity, and bodies on faces likewise in the directions that their
 //   contacts leave free (find_shift in patch_solve.c). A straight slide is then exact.
+// 9 Landing on a face. A block that turns about an edge until its face strikes, a share f of the
+//   step after its start, is borne by that edge until then, though it leaves the floor there in the
+//   same step. The law knows only the step's end. What the edge has borne in the last step is given
+//   to it for that share of this one, whatever the law adds (patch_strike.c).
 //
 // Solving. Islands are solved one by one, in parallel, by Newton's method with the block-sparse
 // factorisation: patch_solve.c. Impulses handed out always belong exactly to the velocities they
@@ -106,6 +110,7 @@ typedef struct Job {
 enum { LARGE = 64 };
 
 static void begin(abPatchIsland* island) {
+  ab_patch_give(island);
   ab_patch_momenta(island);
   ab_patch_set_twists(island);
   island->departure = ab_patch_departure(island);

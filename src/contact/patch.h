@@ -44,11 +44,21 @@ enum {
 #define AB_PATCH_OFFSET_IMPACT 1e-7
 // Depth at rest, as a share of the thinner body, that no load may exceed: stiffness follows.
 #define AB_PATCH_DEPTH 1e-6
-// Depth is taken back with this part of the speed that counts as one: some 25 times what a body at
-// rest needs, and as energy half of it times m (g h)^2 in a step.
+// Depth is taken back with this part of the speed that counts as one at the deepest corner, some 25
+// times what a body at rest needs there: as much as one needs that stands nearly on an edge.
 #define AB_PATCH_LIFT 5e-3
+// And with this part of it in the middle of the patch, where it lifts the whole load: more would
+// show as energy in a tower that has just been put up, all of whose contacts lift all that is above
+// them.
+#define AB_PATCH_LIFT_ALL 5e-4
 // Depth that nothing else explains (a bad start) is taken back within this time [s].
 #define AB_PATCH_RECOVERY_TIME 0.1
+// But what is less deep than this part of the thinner body, as a face that lands turning is, the
+// more slowly the less it is: nobody sees it, but as energy it would be seen.
+#define AB_PATCH_SHALLOW 4e-3
+// Who turns by more than this angle in a step tumbles: neither his last step nor the mean of two
+// velocities tells where he is.
+#define AB_PATCH_TUMBLES 0.2
 
 // Loops over contacts are shared by threads in pieces of this many.
 #define AB_PATCH_CHUNK 32
@@ -128,6 +138,7 @@ typedef struct abPatchContact {
   double* T[2];       // 6 x n: from a tree's velocities to the local twist; NULL for free bodies
   double drift[6];    // what the motion of the step adds to J v beyond first order, see patch.c
   double X[6];        // the twist at which the law gave the impulse, at first that of the last step
+  double given[6];    // impulse before a strike within the step, not the law's: see patch.c
   double far;         // how far X was from where the contact alone would go
   double* R;          // 6 x 6, see patch_alone.c
   int pair;
@@ -172,6 +183,7 @@ typedef struct abPatchMemory {
   double field[3];        // the pressure itself, of the first target
   double thin;            // of the thinner body, across the contact
   double load;            // what bounds friction and sets the stiffness
+  double lasting;         // the lesser of the last two normal impulses
   bool slipping, fine;
 } abPatchMemory;
 
@@ -261,7 +273,16 @@ bool ab_patch_slides(const abPatchContact* c, const double V[6]);
 void ab_patch_lower_rebound(abPatchIsland* island);
 // What the island's contacts add to the energy in the step, relative to their part of it.
 double ab_patch_work(const abPatchIsland* island);
+// Relative twist of the bodies at the patch when the step begins, or of their free motion at its
+// end, without the drift.
+void ab_patch_relative_at(const abContactProblem* problem, const abPatchContact* c,
+                          bool free_motion, double V[6]);
+// --- patch_strike.c
+double ab_patch_turning(const abPatchSystem* system, const abPatchContact* c);  // the faster of two
+void ab_patch_give_until_strike(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
 // --- patch_island.c: the algebra
+// The impulses given become part of the free motion.
+void ab_patch_give(abPatchIsland* island);
 void ab_patch_twist(const abPatchIsland* island, const abPatchSide* side, const double* v,
                     abTwist* twist);
 // J x: without the drift.

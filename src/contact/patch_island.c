@@ -102,6 +102,21 @@ void ab_patch_apply_inertia(const abPatchIsland* island, const double* x, double
     apply_inertia(island, b, x + island->offset[b], y + island->offset[b]);
 }
 
+void ab_patch_give(abPatchIsland* island) {
+  double* change = island->direction;
+  bool any = false;
+  memset(change, 0, sizeof(double) * (size_t)island->ndof);
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    if (!(c->given[2] > 0)) continue;
+    ab_patch_scatter(island, c, c->given, change);
+    any = true;
+  }
+  if (!any) return;
+  ab_patch_solve_inertia(island, change);
+  for (int i = 0; i < island->ndof; i++) island->v_free[i] += change[i];
+}
+
 void ab_patch_momenta(abPatchIsland* island) {
   memset(island->v, 0, sizeof(double) * (size_t)island->ndof);
   for (int i = 0; i < island->ncontact; i++)

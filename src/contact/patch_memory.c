@@ -89,6 +89,7 @@ static void keep(const abPatchIsland* island, abPatchContact* c) {
   for (int i = 0; i < 6; i++) m->V[i] += c->V[i] - c->drift[i];
   m->went[0] = h * c->V[0], m->went[1] = h * c->V[1], m->went[2] = h * c->V[5];
   memcpy(m->impulse, c->impulse, sizeof m->impulse);
+  m->lasting = fmin(c->load_before, fmax(0, c->impulse[2]));
   if (c->moves && c->slipping)
     keep_moved(&c->law, m->pressure);
   else
@@ -134,6 +135,7 @@ void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSol
   // Who slides and who sticks in the next step is decided here, by the motion found, never within
   // a step: Newton's iterates would decide it.
   double fast = AB_PATCH_SLIDING * c->law.slip_speed;
+  for (int k = 0; k < 6; k++) c->impulse[k] += c->given[k];
   c->slipping = c->impulse[2] > 0 ? ab_patch_slipping_share(&c->law, c->V, fast) > 0.5
                                   : ab_patch_slides(c, c->V);
   tell(system, c, solution);

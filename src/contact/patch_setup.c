@@ -53,8 +53,8 @@ static double mobility(const abContactProblem* problem, const abPatchSide* side,
   return twist_power(m6_apply_wrench(&block, w), w);
 }
 
-static void relative_at(const abContactProblem* problem, const abPatchContact* c, bool free_motion,
-                        double V[6]) {
+void ab_patch_relative_at(const abContactProblem* problem, const abPatchContact* c,
+                          bool free_motion, double V[6]) {
   abTwist t[2];
   for (int k = 0; k < 2; k++) {
     const abContactBody* b = &problem->body[c->side[k].body];
@@ -204,8 +204,8 @@ static bool add_restitution(const abPatchSystem* system, const abPair* pair, abP
   if (!(e > 0) || c->held) return false;
   abPatchLaw* law = &c->law;
   double before[6], after[6], A = law->moments.m[AB_M_1];
-  relative_at(system->problem, c, false, before);
-  relative_at(system->problem, c, true, after);
+  ab_patch_relative_at(system->problem, c, false, before);
+  ab_patch_relative_at(system->problem, c, true, after);
   double cx = law->moments.m[AB_M_X] / A, cy = law->moments.m[AB_M_Y] / A;
   double u = -(before[2] + before[3] * cy - before[4] * cx);
   double a = (before[2] - after[2]) / h;
@@ -224,17 +224,21 @@ static bool add_restitution(const abPatchSystem* system, const abPair* pair, abP
 // The speed at which depth is taken back is limited: to a small part of what the free motion or the
 // load carried change in a step, so that nobody is thrown off and lifting adds next to no energy,
 // and for depth that nothing explains (a bad start) to what resolves it in AB_PATCH_RECOVERY_TIME.
-static void limit_recovery(abPatchLaw* law, double depth, double speed) {
+static void limit_recovery(abPatchLaw* law, double depth, double thin, double unit) {
   double fastest = 0, *t = law->target[0];
-  double most = fmax(speed, depth / AB_PATCH_RECOVERY_TIME);
+  double share = fmin(1, fmax(0, depth) / (AB_PATCH_SHALLOW * thin));
+  double out = share * depth / AB_PATCH_RECOVERY_TIME;
   for (int i = 0; i < law->ncorner; i++)
     fastest = larger(fastest, t[0] + t[1] * law->x[i] + t[2] * law->y[i]);
-  if (fastest > most)
-    for (int k = 0; k < 3; k++) t[k] *= most / fastest;
+  double scale = 1, most = fmax(AB_PATCH_LIFT * unit, out),
+         all = fmax(AB_PATCH_LIFT_ALL * unit, out);
+  if (fastest > most) scale = most / fastest;
+  if (t[0] * scale > all) scale = all / t[0];
+  for (int k = 0; k < 3 && scale < 1; k++) t[k] *= scale;
 }
 
 static void set_targets(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
-                        double speed) {
+                        double unit) {
   const abPatch* p = &pair->patch;
   abPatchLaw* law = &c->law;
   double rate[2] = {system->param[AB_PATCH_RECOVERY] / system->h, 1 / system->h};
@@ -243,7 +247,7 @@ static void set_targets(const abPatchSystem* system, const abPair* pair, abPatch
     law->target[i][1] = rate[i] * p->hx;
     law->target[i][2] = rate[i] * p->hy;
   }
-  limit_recovery(law, p->depth, speed);
+  limit_recovery(law, p->depth, c->thin, unit);
   for (int i = 0; i < 2 && c->held; i++)  // nothing is asked of it, whatever the depth
     law->target[i][0] = NEVER_PRESSES, law->target[i][1] = law->target[i][2] = 0;
   memcpy(c->plain, law->target, sizeof c->plain);
@@ -286,8 +290,8 @@ double ab_patch_work(const abPatchIsland* island) {
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
     double before[6], free[6];
-    relative_at(problem, c, false, before);
-    relative_at(problem, c, true, free);
+    ab_patch_relative_at(problem, c, false, before);
+    ab_patch_relative_at(problem, c, true, free);
     for (int k = 0; k < 6; k++) {
       sum += c->impulse[k] * (before[k] + 0.5 * (c->V[k] - free[k]));
       size += fabs(c->impulse[k] * before[k]);
@@ -486,18 +490,23 @@ static void begin_drift(const abPatchSystem* system, const abPair* pair, abPatch
 }
 
 // The drift of the last step says nothing of this one where an impact has changed the motion or a
-// body tumbles: none where one of the two turns by more than TUMBLES in the step, and none that is
-// far beyond what the velocities of now explain.
-#define TUMBLES 0.2
+// body tumbles: none where one of the two turns by more than AB_PATCH_TUMBLES in the step, and none
+// that is far beyond what the velocities of now explain. Along the normal it holds what is carried
+// round, both bodies turning alike. Where one rocks on the other, the place at which they touch is
+// another one in each step, and the drift of the last one would only add energy: it fades out with
+// the share of the turning that is against each other, about axes in the patch.
 #define EXPLAINED 4.0
+#define ROCKS 0.1
 
-static void check_drift(const abPatchSystem* system, abPatchContact* c) {
-  double turn = 0, size = 0;
-  for (int k = 0; k < 2; k++)
-    turn = fmax(turn, v3_norm(system->problem->body[c->side[k].body].twist.ang));
+static void check_drift(const abPatchSystem* system, abPatchContact* c, bool fresh) {
+  double turn = ab_patch_turning(system, c), size = 0, V[6];
   for (int k = 0; k < 3; k++) size += c->drift[k] * c->drift[k];
   double most = EXPLAINED * v3_norm(guess_drift(system, c)) + system->gravity * system->h;
-  if (turn * system->h > TUMBLES || sqrt(size) > most) memset(c->drift, 0, sizeof c->drift);
+  bool explained = fresh || sqrt(size) <= most;
+  if (turn * system->h > AB_PATCH_TUMBLES || !explained) memset(c->drift, 0, sizeof c->drift);
+  ab_patch_relative_at(system->problem, c, false, V);
+  double tilt = sqrt(V[3] * V[3] + V[4] * V[4]);
+  c->drift[2] *= tilt < ROCKS * turn ? 1 - tilt / (ROCKS * turn) : 0;
 }
 
 // A new patch: the pressure that would stop it alone, evenly spread, bounds friction at first. What
@@ -505,7 +514,7 @@ static void check_drift(const abPatchSystem* system, abPatchContact* c) {
 static void begin_fresh(const abPatchSystem* system, abPatchContact* c, double field[3]) {
   abPatchLaw* law = &c->law;
   double V[6], p;
-  relative_at(system->problem, c, true, V);
+  ab_patch_relative_at(system->problem, c, true, V);
   p = c->push * fmax(0, fmin(law->target[0][0], law->target[1][0]) - V[2]);
   memset(law->bristle, 0, sizeof law->bristle);
   for (int i = 0; i < 2; i++) law->profile[i][0] = p, law->profile[i][1] = law->profile[i][2] = 0;
@@ -541,14 +550,19 @@ static void set_sides(const abPatchSystem* system, int index, abPatchContact* c)
 // Stiffness follows the load: a patch that carries a hundred times its own bodies' weight is as
 // much stiffer, so that neither depth nor tilt grow with the load, and none lies deeper at rest
 // than AB_PATCH_DEPTH of the thinner body.
-static void set_stiffness(const abPatchSystem* system, abPatchContact* c, double load) {
+static double firmness(const abPatchSystem* system, const abPatchContact* c, double load) {
   const double* param = system->param;
   double mass = c->law.moments.m[AB_M_1] * c->push, h = system->h;
   double weight = mass * system->gravity * h, firm = 1;
   if (weight > 0) firm = fmax(firm, load / weight);
   double depth = load * h / (param[AB_PATCH_RECOVERY] * param[AB_PATCH_STIFFNESS] * mass);
   firm = fmax(firm, depth / (AB_PATCH_DEPTH * c->thin));
-  firm = fmin(firm, FIRMEST);
+  return fmin(firm, FIRMEST);
+}
+
+static void set_stiffness(const abPatchSystem* system, abPatchContact* c, double load) {
+  const double* param = system->param;
+  double firm = firmness(system, c, load);
   c->law.weight = param[AB_PATCH_STIFFNESS] * c->push * firm;
   c->law.weight_t = param[AB_PATCH_FRICTION_STIFFNESS] * c->drag * firm;
 }
@@ -575,8 +589,8 @@ static void set_scales(const abPatchSystem* system, const abPair* pair, abPatchC
 // last impulse changes. Nothing is measured by gravity alone.
 static double unit_speed(const abPatchSystem* system, const abPatchContact* c, double load) {
   double before[6], after[6];
-  relative_at(system->problem, c, false, before);
-  relative_at(system->problem, c, true, after);
+  ab_patch_relative_at(system->problem, c, false, before);
+  ab_patch_relative_at(system->problem, c, true, after);
   double change = 0;
   for (int k = 0; k < 3; k++) change += (after[k] - before[k]) * (after[k] - before[k]);
   double mass = c->push * c->law.moments.m[AB_M_1];
@@ -589,7 +603,7 @@ static double closing_speed(const abPatchSystem* system, const abPatchContact* c
   const abPatchLaw* law = &c->law;
   const double(*t)[3] = law->target;
   double V[6], most = 0;
-  relative_at(system->problem, c, true, V);
+  ab_patch_relative_at(system->problem, c, true, V);
   for (int i = 0; i < law->ncorner; i++) {
     double x = law->x[i], y = law->y[i];
     double a = t[0][0] + t[0][1] * x + t[0][2] * y, b = t[1][0] + t[1][1] * x + t[1][2] * y;
@@ -605,6 +619,7 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   abPatchMemory* memory = pair->memory;
   Place place = {0};
   memset(c->drift, 0, sizeof c->drift);
+  memset(c->given, 0, sizeof c->given);
   set_sides(system, index, c);
   c->axis[0] = patch->t1, c->axis[1] = patch->t2, c->axis[2] = patch->normal;
   ab_patch_set_area(pair, &c->law, store);
@@ -616,7 +631,9 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   double load = fresh ? 0 : memory->load * system->h / memory->h;
   c->load_before = fresh ? 0 : system->h / memory->h * fmax(0, memory->impulse[2]);
   c->unit = unit_speed(system, c, load);
-  set_targets(system, pair, c, AB_PATCH_LIFT * c->unit);
+  // a load at rest needs its share of the stiffness, whatever its size
+  double borne = load / (c->push * area * firmness(system, c, load));
+  set_targets(system, pair, c, fmax(unit_speed(system, c, 0), borne));
   c->part_room = store + ab_patch_store_size(pair) - 4 * (patch->nvert + 2);
   ab_patch_part_area(&c->law, c->part_room);
   double field[3];
@@ -625,27 +642,28 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
     begin_drift(system, pair, c);
     load = fmax(0, c->law.profile[0][0] * area);
     double V[6];
-    relative_at(problem, c, false, V);
+    ab_patch_relative_at(problem, c, false, V);
     c->slipping = ab_patch_slides(c, V);
   } else {
     recall(system, pair, &place, c, field);
-    check_drift(system, c);
   }
+  check_drift(system, c, fresh);
   if (c->rebounds) memset(c->drift, 0, sizeof c->drift);
   set_stiffness(system, c, fmax(load, c->push * area * fmax(c->unit, closing_speed(system, c))));
   bool friction = pair->surface.condim != 1;
   c->mu_static = friction ? pair->surface.mu_static : 0;
   c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
   c->law.mu = c->slipping ? c->mu_kinetic : c->mu_static;
+  if (!fresh) ab_patch_give_until_strike(system, pair, c);
   c->moves = c->slipping && c->law.mu > 0;
   c->face = patch->kind == AB_PATCH_SURFACE, c->line = patch->kind == AB_PATCH_LINE;
   recall_state(c, field);
   c->law.at[0] = c->law.at[1] = 0;
   c->known = c->pinned = false;
   ab_patch_profile_ready(&c->law);
-  ab_patch_set_load(&c->law, fmax(load, 1e-9 * c->push * area * c->unit));
+  ab_patch_set_load(&c->law, fmax(load - c->given[2], 1e-9 * c->push * area * c->unit));
   double V[6];
-  relative_at(problem, c, false, V);
+  ab_patch_relative_at(problem, c, false, V);
   ab_patch_choose_rule(&c->law, V);
 }
 

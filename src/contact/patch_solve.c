@@ -338,7 +338,6 @@ static void take_step(abPatchIsland* island, double a) {
 // of that, since impulses act on both bodies alike; taken off through the same matrix it leaves
 // what lies within the contacts as it is.
 static void restore_momentum(abPatchIsland* island, const Work* w) {
-  if (!w->matrix.factored || island->nrow > 0) return;
   double *lack = island->gradient, change[6];
   for (int i = 0; i < island->ndof; i++) island->direction[i] = island->v[i] - island->v_free[i];
   ab_patch_apply_inertia(island, island->direction, lack);
@@ -404,7 +403,9 @@ static void find_calm(abPatchIsland* island, Moves* moves) {
     int body = system->problem->response->mover[island->mover[b]].body0;
     const double* v = island->v + island->offset[b];
     abVec3 change = v3_sub(v3(v[0], v[1], v[2]), system->problem->body[body].twist.lin);
-    moves[b] = v3_norm(change) <= most ? CALM : STRAIGHT_ON;
+    double turn = system->h * v3_norm(v3(v[3], v[4], v[5]));
+    bool calm = v3_norm(change) <= most && turn <= AB_PATCH_TUMBLES;
+    moves[b] = calm ? CALM : STRAIGHT_ON;
   }
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
@@ -547,7 +548,10 @@ abStatus ab_patch_solve(abPatchIsland* island) {
     take_step(island, relaxed ? 1 : line_search(island, &w));
   }
   island->residual = reported(island->residual, gap);
-  restore_momentum(island, &w);
+  if (w.matrix.factored && island->nrow == 0) {
+    restore_momentum(island, &w);
+    ab_patch_momenta(island);  // to the last bit
+  }
   find_shift(island, &w);
   return AB_OK;
 }

@@ -31,23 +31,33 @@ static void move_free(double* q, abVec3 shift, abQuat q_old, abQuat q_new, abVec
   write_quat(q_new, q + 3);
 }
 
+// For a body that is held back the rest of the step does not take place, but the velocities were
+// solved with all of it: the fall of that time is taken back, as far as the body falls.
+static abVec3 without_fall(const abModel* model, const abBody* body, abVec3 v, double time) {
+  double gg = v3_norm2(model->gravity), falls = v3_dot(model->gravity, v);
+  if (!body->gravity || !(falls > 0)) return v;
+  return v3_axpy(-fmin(time, falls / gg), model->gravity, v);
+}
+
 // The angular momentum at the end is that of v_solved, whatever the shift.
 static void free_body(const abModel* model, abData* data, const abMover* mover, abTwist end,
-                      abTwist shift) {
+                      abTwist shift, double share) {
+  double h = share * data->h;
   int b = mover->body0;
   const abBody* body = &model->body[b];
   double* q = data->q + model->joint[body->joint0].q0;
   abVec3 L = m3_apply(&data->inertia[b], end.ang);
   abSpin spin = {data->pose[b].q, v3_add(end.ang, shift.ang), body->inertia_q, body->inertia};
-  spin = ab_spin_free(spin, data->h);
+  spin = ab_spin_free(spin, h);
   if (v3_norm2(shift.ang) > 0)
     end.ang = v3_norm2(end.ang) > 0
                   ? ab_spin_velocity(quat_mul(spin.q, body->inertia_q), body->inertia, L)
                   : v3_zero();
   else
     end.ang = spin.w;
-  move_free(q, v3_scale(data->h, v3_add(end.lin, shift.lin)), data->pose[b].q, spin.q,
+  move_free(q, v3_scale(h, v3_add(end.lin, shift.lin)), data->pose[b].q, spin.q,
             v3_sub(data->com[b], data->pose[b].p));
+  if (share < 1) end.lin = without_fall(model, body, end.lin, data->h - h);
   twist_to_array(end, data->v + mover->dof0);
 }
 
@@ -175,18 +185,19 @@ static void tree(const abModel* model, abData* data, int m, const double* v_solv
 }
 
 void ab_integrate(const abModel* model, abData* data, const double* v_solved, const double* shift,
-                  const abTwist* twist_end) {
+                  const abTwist* twist_end, const double* share) {
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
+    double part = share ? share[m] : 1;
     if (data->asleep[mover->body0]) continue;
     if (mover->jointed)
       tree(model, data, m, v_solved);
     else if (twist_end)
       free_body_cayley(model, data, mover, twist_end[mover->body0]);
-    else if (model->integrator == AB_RK4)
+    else if (model->integrator == AB_RK4 && part == 1)
       free_body_rk4(model, data, mover, v_solved);
     else
       free_body(model, data, mover, twist_from_array(v_solved + mover->dof0),
-                twist_from_array(shift + mover->dof0));
+                twist_from_array(shift + mover->dof0), part);
   }
 }

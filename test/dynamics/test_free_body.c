@@ -278,7 +278,7 @@ static void models_that_move_bodies_get_the_cayley_map(void** state) {
   ab_free_motion(model, data);
   abMat3 R = data->R[1];
   abVec3 com = data->com[1], half = v3_scale(0.5 * data->h, end[1].ang);
-  ab_integrate(model, data, data->v_free, zeros, end);
+  ab_integrate(model, data, data->v_free, zeros, end, NULL);
   ab_kinematics(model, data);
   check_vec_near(data->com[1], v3_axpy(data->h, end[1].lin, com), 1e-14);
   check_vec_near(data->twist[1].lin, end[1].lin, 0);
@@ -305,7 +305,7 @@ static void a_held_body_does_not_creep(void** state) {
     for (int i = 0; i < 100; i++) {
       ab_kinematics(model, data);
       ab_free_motion(model, data);
-      ab_integrate(model, data, zero, zero, NULL);
+      ab_integrate(model, data, zero, zero, NULL, NULL);
     }
     assert_memory_equal(data->q, start, sizeof start);
     ab_data_free(data);
@@ -330,7 +330,7 @@ static void impulses_add_their_angular_momentum(void** state) {
     double v[6];
     memcpy(v, data->v_free, sizeof v);
     v[3] += dw.x, v[4] += dw.y, v[5] += dw.z;
-    ab_integrate(model, data, v, zeros, NULL);
+    ab_integrate(model, data, v, zeros, NULL, NULL);
     ab_kinematics(model, data);
     check_vec_near(ab_momentum(model, data).torque, v3_add(L, kick), 1e-13 * v3_norm(L));
     ab_data_free(data);

@@ -317,7 +317,7 @@ static void bounds_yield_to_contact(void** state) {
     double v = data->v_free[0];
     ab_response_apply(&data->response, 1, (abWrench){{0, 0, 0}, {0, 5, 0}}, &v);
     check_below(v, 1e-5);  // held
-    ab_integrate(model, data, &v, &(double){0}, NULL);
+    ab_integrate(model, data, &v, &(double){0}, NULL, NULL);
     // released: the impulse less what the stop no longer gives, or less h f
     check_near(data->v[0], k == 0 ? 5 - 3e-3 : 5 - 2e-3, 1e-6);
     finish(hand, data);

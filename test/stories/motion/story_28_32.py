@@ -84,28 +84,71 @@ def two_plates(x, v=60.0, m2=1.0):
 
 
 # Many thin bodies in a closed box with 2 cm walls: whoever is outside has passed through a wall.
-@case(29, "thin_bodies_100", quick=(10,), base=dict(n=100, duration=0.2), variants={"turned_small": dict(scale=0.1, turn=TILT)})
-@case(29, "thin_bodies_1000", steps=(5, 10), base=dict(n=1000, duration=0.3))
-def thin_bodies(x, n=100, speed=20.0, duration=0.2):
-    rng = np.random.default_rng(7)
-    s = Scene(f"29_thin_{n}", f"{n} thin bodies at 20 m/s in a box with walls of 2 cm: nobody gets out.")
-    a = 0.06 * n ** (1 / 3) + 0.15  # half the inner size
+def thin_geom(s, i, shapes):
+    """One of three plates and sticks, or of three needles, discs and slivers of a hull."""
+    name, kind = f"body_{i}", i % 3
+    if shapes == "plates":
+        return [box(name, [0.03, 0.03, 0.001], mass=0.02, mu=0.3), geom(name, "capsule", [0.002, 0.03], mass=0.02, mu=0.3),
+                box(name, [0.04, 0.003, 0.001], mass=0.02, mu=0.3)][kind]
+    if kind == 2 and i == 2:
+        s.mesh("sliver", [(x, y, z) for x, y in ((0.04, 0), (-0.02, 0.012), (-0.02, -0.012)) for z in (-0.001, 0.001)])
+    return [box(name, [0.05, 0.0008, 0.0008], mass=0.01, mu=0.3), geom(name, "cylinder", [0.03, 0.0012], mass=0.02, mu=0.3),
+            geom(name, "mesh", None, mesh="sliver", mass=0.01, mu=0.3)][kind]
+
+
+def closed_box(s, a, walls):
     for axis in range(3):
         for side in (-1, 1):
             half, at = np.full(3, a + 0.02), np.zeros(3)
             half[axis], at[axis] = 0.01, side * (a + 0.01)
-            s.fixed(box(f"wall_{axis}_{side}", half, pos=at, mu=0.3))
+            name = f"wall_{axis}_{side}"
+            if walls == "mesh":
+                s.mesh(name, [(2 * np.array(c) - 1) * half for c in np.ndindex(2, 2, 2)])
+                s.fixed(geom(name, "mesh", None, mesh=name, pos=at, mu=0.3))
+            else:
+                s.fixed(box(name, half, pos=at, mu=0.3))
+
+
+@case(29, "thin_bodies_100", quick=(10,), base=dict(n=100, duration=0.2),
+      variants={"turned_small": dict(scale=0.1, turn=TILT), "seed_1": dict(seed=1), "seed_2": dict(seed=2), "seed_3": dict(seed=3), "seed_4": dict(seed=4),
+                "needles": dict(shapes="needles"), "spinning": dict(spin=500.0), "faster": dict(speed=60.0), "hull_walls": dict(walls="mesh"),
+                "needles_spinning": dict(shapes="needles", spin=1000.0, seed=3)})
+@case(29, "thin_bodies_1000", steps=(5, 10), base=dict(n=1000, duration=0.3))
+def thin_bodies(x, n=100, speed=20.0, duration=0.2, seed=7, spin=0.0, shapes="plates", walls="box"):
+    rng = np.random.default_rng(seed)
+    s = Scene(f"29_thin_{n}", f"{n} thin bodies at {speed:g} m/s in a box with walls of 2 cm: nobody gets out.")
+    a = 0.06 * n ** (1 / 3) + 0.15  # half the inner size
+    closed_box(s, a, walls)
     k = int(np.ceil(n ** (1 / 3)))
     for i in range(n):
         cell = np.array([i % k, i // k % k, i // (k * k)]) + 0.5
         q, v = rng.normal(size=4), rng.normal(size=3)
-        kind = i % 3
-        g = [box(f"body_{i}", [0.03, 0.03, 0.001], mass=0.02, mu=0.3), geom(f"body_{i}", "capsule", [0.002, 0.03], mass=0.02, mu=0.3),
-             box(f"body_{i}", [0.04, 0.003, 0.001], mass=0.02, mu=0.3)][kind]
-        s.add(Body(f"body_{i}", [g], pos=(2 * cell / k - 1) * (a - 0.06), q=q / np.linalg.norm(q), v=speed * v / np.linalg.norm(v)))
+        w = spin * rng.normal(size=3) if spin else np.zeros(3)
+        s.add(Body(f"body_{i}", [thin_geom(s, i, shapes)], pos=(2 * cell / k - 1) * (a - 0.06), q=q / np.linalg.norm(q), v=speed * v / np.linalg.norm(v), w=w))
     run = x.run(s, duration, every=1 if n <= 100 else max(1, int(0.05 / x.h)))
     out = [b for b in run.names if np.abs(run.track[b].x).max() > a]
     x.check("bodies outside", len(out), high=0)
+
+
+# A heavy plate of 1 cm sweeps thin bodies before it: who is behind it has passed through it.
+@case(29, "piston", quick=(10,), variants={"faster": dict(v=60.0), "needles": dict(shapes="needles")})
+def piston(x, v=15.0, n=24, shapes="plates"):
+    rng = np.random.default_rng(5)
+    s = Scene("29_piston", "A heavy plate sweeps thin bodies before it: nobody passes through it.", gravity=(0, 0, 0))
+    s.add(Body("piston", [box("piston", [0.005, 0.4, 0.4], mass=100, mu=0.3)], pos=(-0.1, 0, 0), v=(v, 0, 0)))
+    for i in range(n):
+        q = rng.normal(size=4)
+        at = (0.1 + 0.1 * (i % 4), 0.12 * (i // 4 % 3 - 1), 0.12 * (i // 12 - 0.5))
+        s.add(Body(f"body_{i}", [thin_geom(s, i, shapes)], pos=at, q=q / np.linalg.norm(q)))
+    run = x.run(s, 0.6 / v)
+    front = run.track["piston"].x[:, 0]
+    x.check("bodies behind it", sum((run.track[f"body_{i}"].x[:, 0] < front).any() for i in range(n)), high=0)
+    momentum = 100 * run.track["piston"].v + sum(m * run.track[f"body_{i}"].v for i, m in enumerate(masses(shapes, n)))
+    x.check("momentum kept", np.abs(momentum - momentum[0]).max() / (100 * v), high=1e-9)
+
+
+def masses(shapes, n):
+    return [0.02 if shapes == "plates" or i % 3 == 1 else 0.01 for i in range(n)]
 
 
 # --- 30: small and large -------------------------------------------------------------------------

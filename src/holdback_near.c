@@ -1,0 +1,101 @@
+// Which bodies could pass through each other in a step, by how far they go.
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/sort.h"
+#include "collide/broadphase.h"
+#include "collide/collide.h"
+#include "collide/filter.h"
+#include "holdback_work.h"
+#include "math/spatial.h"
+
+static bool add_pair(abHoldWork* w, int a, int b) {
+  double thin = fmin(w->thin[a], w->thin[b]);
+  if (!(w->way[a] + w->way[b] > AB_HOLD_DEEP * thin) || !ab_may_collide(w->model, a, b))
+    return true;
+  if (w->nkey % 8 == 0 && !ab_arena_take(w->data->scratch, 8 * sizeof(uint64_t))) return false;
+  w->key[w->nkey++] = ab_pair_key(a, b);
+  return true;
+}
+
+static bool found(void* context, int other) {
+  abHoldWork* w = context;
+  return w->rank[other] >= 0 || add_pair(w, w->geom, other);
+}
+
+// Its centre's way, and everything about it.
+static abBox swept_box(const abHoldWork* w, int geom) {
+  int body = w->model->geom[geom].body;
+  double r = ab_hold_radius(w, geom);
+  abVec3 a = w->data->com[body], b = v3_axpy(w->data->h, w->flight[ab_hold_mover(w, geom)].v, a);
+  return (abBox){v3(fmin(a.x, b.x) - r, fmin(a.y, b.y) - r, fmin(a.z, b.z) - r),
+                 v3(fmax(a.x, b.x) + r, fmax(a.y, b.y) + r, fmax(a.z, b.z) + r)};
+}
+
+// Geoms whose points go so far that they or what they meet could be too deep. Returns how far those
+// go that are none.
+static double find_fast(abHoldWork* w) {
+  const abModel* model = w->model;
+  double thinnest = INFINITY;
+  for (int i = 0; i < model->ngeom; i++) {
+    w->thin[i] = ab_thinness(&model->geom[i].shape);
+    w->way[i] = 0, w->rank[i] = -1;
+    thinnest = fmin(thinnest, w->thin[i]);
+  }
+  double slow = 0.5 * AB_HOLD_DEEP * thinnest;
+  for (int i = 0; i < model->ngeom; i++) {
+    if (ab_hold_stands(w, i)) continue;
+    const abFlight* f = &w->flight[ab_hold_mover(w, i)];
+    abTwist t = f->free ? (abTwist){f->v, f->spin.w} : w->data->twist[model->geom[i].body];
+    double speed = v3_norm(t.lin) + (v3_norm(t.ang) + f->bend) * ab_hold_radius(w, i);
+    w->way[i] = w->data->h * speed;
+    if (!(w->way[i] > slow) || !f->free) continue;
+    w->rank[i] = w->nfast;
+    w->fast[w->nfast++] = i;
+  }
+  return slow;
+}
+
+// Doubles in ascending order as integers, by their upper half.
+static uint64_t order_of(double x) {
+  float f = (float)x;
+  uint32_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+// Fast ones among each other: a sweep along x.
+static bool find_fast_pairs(abHoldWork* w, uint64_t* order) {
+  for (int i = 0; i < w->nfast; i++)
+    order[i] = order_of(w->box[i].low.x) << 32 | (uint64_t)(unsigned)i;
+  if (!ab_sort_keys(w->data->scratch, w->nfast, order)) return false;
+  for (int i = 0; i < w->nfast; i++) {
+    int a = (int)(order[i] & 0xffffffffu);
+    uint64_t end = order_of(w->box[a].high.x);
+    for (int j = i + 1; j < w->nfast && order[j] >> 32 <= end; j++) {
+      int b = (int)(order[j] & 0xffffffffu);
+      if (box_meets(&w->box[a], &w->box[b]) && !add_pair(w, w->fast[a], w->fast[b])) return false;
+    }
+  }
+  return true;
+}
+
+bool ab_hold_near(abHoldWork* w) {
+  double slow = find_fast(w);
+  if (!w->nfast) return true;
+  abArena* scratch = w->data->scratch;
+  uint64_t* order = AB_TAKE(scratch, uint64_t, w->nfast);
+  w->box = AB_TAKE(scratch, abBox, w->nfast);
+  w->key = AB_TAKE(scratch, uint64_t, 0);
+  if (!order || !w->box || !w->key) return false;
+  for (int i = 0; i < w->nfast; i++) w->box[i] = swept_box(w, w->fast[i]);
+  if (!find_fast_pairs(w, order)) return false;
+  for (int i = 0; i < w->nfast; i++) {
+    abBox box = {v3_sub(w->box[i].low, v3(slow, slow, slow)),
+                 v3_add(w->box[i].high, v3(slow, slow, slow))};
+    w->geom = w->fast[i];
+    if (!ab_broadphase_query(w->data->broadphase, w->data, &box, found, w)) return false;
+  }
+  return ab_sort_keys(scratch, w->nkey, w->key);
+}
