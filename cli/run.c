@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "deep.h"
 #include "forces.h"
 #include "progress.h"
 
@@ -86,6 +87,7 @@ typedef struct Run {
   const char* note;     // the first one of the contact model, how many steps had one, since when
   long noted;
   double noted_since;
+  DeepPairs deep;
   // how it ended
   abStepStatus failure;  // AB_STEP_OK: it did not fail
   int signal;
@@ -394,6 +396,7 @@ static void observe(Run* run, double* last_energy) {
     if (!run->quiet)
       fprintf(stderr, "abut: warning: time %.9g s: %s\n", run->data->time, stat->note);
   }
+  deep_observe(&run->deep, run->model, run->data, run->quiet);
   double energy = cli_total_energy(run->model, run->data);
   run->max_gain = fmax(run->max_gain, energy - run->energy0);
   run->max_step_gain = fmax(run->max_step_gain, energy - *last_energy);
@@ -499,6 +502,7 @@ static json_t* failure_json(const Run* run) {
 
 static json_t* warnings_json(const Run* run) {
   json_t* list = json_array();
+  deep_json(&run->deep, run->model, list);
   if (!run->note) return list;
   json_t* j = json_object();
   json_object_set_new(j, "text", json_string(run->note));
@@ -619,6 +623,7 @@ int cli_run(int argc, char** argv) {
   }
   forces_free(run.forces);
   forces_free(run.controls);
+  deep_free(&run.deep);
   ab_data_free(run.data);
   ab_model_free(run.model);
   return code;

@@ -28,15 +28,18 @@ typedef struct Answer {
 static abStatus detect(const abModel* model, abData* data);
 static abStatus solve_contact(const abModel* model, abData* data, Answer* answer);
 static bool state_is_finite(const abModel* model, const abData* data, int* body);
+static double free_energy(const abModel* model, const abData* data);
+static bool has_exploded(const abModel* model, const abData* data, double explained, int* body);
 
-// Phases 2 to 8, for those awake.
-static abStatus move(const abModel* model, abData* data) {
+// Phases 2 to 8, for those awake; *energy grows by that of the free motion.
+static abStatus move(const abModel* model, abData* data, double* energy) {
   Answer answer = {.v = AB_TAKE(data->scratch, double, model->nv),
                    .shift = AB_TAKE(data->scratch, double, model->nv),
                    .share = AB_TAKE(data->scratch, double, model->nmover)};
   if (!answer.v || !answer.shift || !answer.share) return AB_ERROR_MEMORY;
-  ab_free_motion(model, data);            // 2 velocity without contact
-  ab_response_update(model, data);        // 3 how impulses change it
+  ab_free_motion(model, data);      // 2 velocity without contact
+  ab_response_update(model, data);  // 3 how impulses change it
+  *energy += free_energy(model, data);
   abStatus status = detect(model, data);  // 4 boxes -> candidate pairs; 5 pairs -> geometry
   if (status == AB_OK) status = solve_contact(model, data, &answer);  // 6 impulses; 7 applied to v
   if (status == AB_OK)  //   nobody passes through anybody
@@ -44,6 +47,22 @@ static abStatus move(const abModel* model, abData* data) {
   if (status == AB_OK)  // 8
     ab_integrate(model, data, answer.v, answer.shift, answer.twist_end, answer.share);
   return status;
+}
+
+// Coordinates and velocities, to go back to.
+static double* keep_state(const abModel* model, const abData* data) {
+  double* kept = AB_TAKE(data->scratch, double, model->nq + model->nv);
+  if (!kept) return NULL;
+  memcpy(kept, data->q, sizeof(double) * (size_t)model->nq);
+  memcpy(kept + model->nq, data->v, sizeof(double) * (size_t)model->nv);
+  return kept;
+}
+
+static void go_back(const abModel* model, abData* data, const double* kept) {
+  memcpy(data->q, kept, sizeof(double) * (size_t)model->nq);
+  memcpy(data->v, kept + model->nq, sizeof(double) * (size_t)model->nv);
+  data->trees->seen = false;  // the step has moved bodies
+  ab_kinematics(model, data);
 }
 
 abStepStatus ab_step(const abModel* model, abData* data) {
@@ -56,17 +75,21 @@ abStepStatus ab_step(const abModel* model, abData* data) {
   ab_kinematics(model, data);                     // 1 q, v -> pose and twist of every body
   abStatus status = ab_sleep_begin(model, data);  //   whoever was disturbed wakes
   bool moves = status == AB_OK && !ab_sleep_all(model, data);
-  if (moves) status = move(model, data);                  // 2 to 8
-  if (status == AB_OK) status = ab_sleep_contacts(data);  //   those of whoever sleeps
+  double energy = moves ? ab_energy(model, data).kinetic : 0;
+  double* kept = keep_state(model, data);
+  if (!kept) status = AB_ERROR_MEMORY;
+  if (moves && kept) status = move(model, data, &energy);  // 2 to 8
+  if (status == AB_OK) status = ab_sleep_contacts(data);   //   those of whoever sleeps
 
   // 9 finish: a broken step leaves the state as it was.
-  if (status != AB_OK || !state_is_finite(model, data, &data->stat.bad_body)) {
+  bool good = status == AB_OK && state_is_finite(model, data, &data->stat.bad_body);
+  if (good) ab_kinematics(model, data);
+  if (!good || (moves && has_exploded(model, data, energy, &data->stat.bad_body))) {
     data->stat.status = AB_STEP_BROKEN;
-    ab_kinematics_go_back(model, data);
+    if (kept) go_back(model, data, kept);
   } else {
     data->time += data->h;
     if (moves && data->contact) ab_memory_commit(data->memory);
-    ab_kinematics(model, data);
     ab_sleep_end(model, data);  //   whatever has come to rest falls asleep
   }
   ab_arena_release(data->scratch, mark);
@@ -241,4 +264,38 @@ static bool state_is_finite(const abModel* model, const abData* data, int* bad_b
     break;
   }
   return false;
+}
+
+static double body_energy(const abModel* model, const abData* data, int b, abTwist t) {
+  return 0.5 * (model->body[b].mass * v3_norm2(t.lin) +
+                v3_dot(t.ang, m3_apply(&data->inertia[b], t.ang)));
+}
+
+static double free_energy(const abModel* model, const abData* data) {
+  double sum = 0;
+  for (int b = 1; b < model->nbody; b++)
+    if (model->body[b].mover >= 0) sum += body_energy(model, data, b, data->twist_free[b]);
+  return sum;
+}
+
+// Contacts and bounds take energy. What they may add is a rebound, at most what there was, and the
+// speed with which an overlap is taken back, at most the size of the scene in RECOVERED seconds. A
+// hundred times all that, beside the energy at the start and that of the free motion, is no result.
+#define UNEXPLAINED 100.0
+#define RECOVERED 0.1
+
+static bool has_exploded(const abModel* model, const abData* data, double explained,
+                         int* bad_body) {
+  double mass = 0, most = -1, speed = model->extent / RECOVERED;
+  int body = -1;
+  for (int b = 1; b < model->nbody; b++) {
+    if (model->body[b].mover < 0) continue;
+    double own = body_energy(model, data, b, data->twist[b]);
+    mass += model->body[b].mass;
+    if (!(own <= most)) most = own, body = b;
+  }
+  explained += 0.5 * mass * speed * speed;
+  if (ab_energy(model, data).kinetic <= UNEXPLAINED * explained) return false;
+  *bad_body = body;
+  return true;
 }

@@ -78,12 +78,33 @@ static void broken_step_leaves_the_state_as_it_was(void** state) {
   world_free(&w);
 }
 
+// A spring so stiff that its first touch throws what it touches at any speed: explicit, so it may.
+static void step_that_makes_energy_from_nowhere_is_broken_and_names_the_body(void** state) {
+  (void)state;
+  World w = heap("point-penalty");
+  world_run(&w, 0.1);
+  abError error;
+  assert_int_equal(ab_set_param(w.data, "k", 1e14, &error), AB_OK);
+  int n = 0;
+  uint64_t before;
+  do {
+    before = ab_state_hash(w.model, w.data);
+  } while (ab_step(w.model, w.data) != AB_STEP_BROKEN && ++n < 1000);
+  assert_int_equal(w.data->stat.status, AB_STEP_BROKEN);
+  assert_true(w.data->stat.bad_body > 0);
+  assert_true(ab_state_hash(w.model, w.data) == before);
+  // and the bodies are where they were, not where the step threw them
+  check_below(ab_energy(w.model, w.data).kinetic, 1e4);
+  world_free(&w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_allocation_during_a_step),
       cmocka_unit_test(same_inputs_give_the_same_hash_at_any_number_of_threads),
       cmocka_unit_test(reset_rewinds),
       cmocka_unit_test(broken_step_leaves_the_state_as_it_was),
+      cmocka_unit_test(step_that_makes_energy_from_nowhere_is_broken_and_names_the_body),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@ typedef struct Drop {
   double first_contact;
   double energy_gain;  // largest in a step, relative to the initial energy
   double end_speed;
+  bool exploded;   // a step was broken: energy from nowhere
   double settled;  // time after which the speed stays below 1 mm/s
 } Drop;
 
@@ -43,7 +44,8 @@ static void drop(const char* contact, int sweeps, int variant, int nstep, Drop* 
   double e0 = world_energy(&w), last = e0;
   *out = (Drop){.first_contact = -1};
   for (int i = 0; i < nstep; i++) {
-    if (ab_step(w.model, w.data) == AB_STEP_BROKEN) break;
+    out->exploded = ab_step(w.model, w.data) == AB_STEP_BROKEN;
+    if (out->exploded) break;
     abVec3 f = world_force_on(&w, body), v = w.data->twist[body].lin;
     out->impulse[i] = h * sqrt(f.x * f.x + f.y * f.y + f.z * f.z);
     if (out->first_contact < 0 && w.data->ncontact > 0) out->first_contact = w.data->time;
@@ -99,8 +101,9 @@ int main(int argc, char** argv) {
   experiment_claim(direct.end_speed < 1e-3, "it comes to rest", "0.5 to 0.7 s",
                    "below 1 mm/s from %.3f s on, %.1e m/s at 1.2 s", direct.settled,
                    direct.end_speed);
-  experiment_claim(clip.energy_gain > 1, "the printed clipping explodes at the first touch",
-                   "x 31939 in our prototype", "energy x %.3g in one step", 1 + clip.energy_gain);
+  experiment_claim(clip.exploded, "the printed clipping explodes at the first touch",
+                   "x 31939 in our prototype", "%s",
+                   clip.exploded ? "the step is broken: energy from nowhere" : "no step is broken");
   experiment_note(
       "Fig. 6 cannot come from the printed algorithm: with one contact volume further iterations "
       "change nothing.");

@@ -33,6 +33,9 @@ typedef enum abPatchKind {
   AB_PATCH_SURFACE
 } abPatchKind;
 typedef enum abContactMode { AB_STICK, AB_SLIP, AB_SEPARATING } abContactMode;
+// Overlap that is not taken back (contact/patch_hold.c): a contact of jointed bodies that began
+// deep rests at its depth; one that the joints cannot open has no force at all.
+typedef enum abHold { AB_HOLD_NONE, AB_HOLD_RESTS, AB_HOLD_CLOSED } abHold;
 
 // The contact patch of one overlapping pair (collide/patch.c). Plane coordinates (x, y) of a point
 // p are (t1 . (p - center), t2 . (p - center)); t1 x t2 = normal.
@@ -166,6 +169,7 @@ typedef struct abPairSolution {
   int nfacet;      // active facets (implicit model)
   const double* pressure;  // [Pa] at the patch polygon's vertices, or NULL
   double watch;            // in the next step the pair is kept up to this gap [m]
+  abHold hold;             // whether its depth is left as it is
 } abPairSolution;
 
 typedef enum abStepStatus {
@@ -240,6 +244,7 @@ typedef struct abContact {
   int nvert;
   const abVec3* polygon;   // in the world
   const double* pressure;  // at its vertices, or NULL
+  abHold hold;             // whether its depth is left as it is
 } abContact;
 
 #ifdef __cplusplus

@@ -21,6 +21,7 @@ typedef struct abStat {
   int ncandidate, npair, ncontact;
   int nasleep;  // bodies asleep after the step
   double max_penetration;
+  int nhold;     // contacts whose depth is left as it is (abContact.hold): a scene to look at
   int bad_body;  // where a broken step first shows, else -1
 } abStat;
 

@@ -59,6 +59,9 @@ enum {
 // Who turns by more than this angle in a step tumbles: neither his last step nor the mean of two
 // velocities tells where he is.
 #define AB_PATCH_TUMBLES 0.2
+// And turns joints no faster than this [rad/s]: a joint whose axis nearly meets the normal would
+// have to turn at any speed.
+#define AB_PATCH_TURN 3.0
 
 // Loops over contacts are shared by threads in pieces of this many.
 #define AB_PATCH_CHUNK 32
@@ -146,7 +149,7 @@ typedef struct abPatchContact {
   bool moves;           // and now: friction follows the pressure
   bool pinned;          // no longer in this step
   bool face, line;      // what its patch is; neither: a point
-  bool held;            // joints hold its bodies: nothing opens it
+  bool held;            // joints hold its bodies: nothing opens it, see patch_hold.c
   bool rebounds;        // the targets are raised by restitution
   bool linear;          // the law is, about V: ab_patch_evaluate
   bool delayed;         // and the coordinates moved for the time of the impact
@@ -161,6 +164,8 @@ typedef struct abPatchContact {
   double push, drag;   // effective mass along the normal and across it, per area
   double unit;         // speed that counts as one, see patch_setup.c
   double thin;         // of the two bodies, across the contact
+  double rest;         // the depth it began with and rests at, or 0
+  double reach;        // how far joints open it when none turns by more than 1 rad [m]
   double plain[2][3];  // the targets without restitution
   double* part_room;   // for ab_patch_part_area
 } abPatchContact;
@@ -184,7 +189,8 @@ typedef struct abPatchMemory {
   double thin;            // of the thinner body, across the contact
   double load;            // what bounds friction and sets the stiffness
   double lasting;         // the lesser of the last two normal impulses
-  bool slipping, fine;
+  double rest;            // depth at which it was found and rests, or 0
+  bool slipping, fine, held;
 } abPatchMemory;
 
 // The whole system of one step.
@@ -265,6 +271,10 @@ int ab_patch_store_size(const abPair* pair);  // numbers that ab_patch_set_area 
 void ab_patch_set_area(const abPair* pair, abPatchLaw* law, double* store);
 // After target[][] was set; room for 4 (ncorner + 2) numbers.
 void ab_patch_part_area(abPatchLaw* law, double* room);
+// --- patch_hold.c
+// part: mobility along the axes, at least what keeps forces finite. Sets `held`, `rest` and
+// `reach`.
+void ab_patch_hold(const abContactProblem* problem, abPatchContact* c, double part[3]);
 // --- patch_setup.c
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
 abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island);

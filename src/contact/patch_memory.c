@@ -102,6 +102,8 @@ static void keep(const abPatchIsland* island, abPatchContact* c) {
   m->load = c->law.mu > 0 ? c->law.load : fmax(0, c->impulse[2]);
   m->slipping = c->slipping;
   m->fine = c->law.use_fine;
+  m->held = c->held;
+  m->rest = c->rest;
 }
 
 static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSolution* s) {
@@ -114,6 +116,9 @@ static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSol
   s->kind = N > 0 || patch->depth > 0 ? patch->kind : AB_PATCH_NONE;
   s->area = patch->area;
   s->depth = patch->depth;
+  s->hold = c->held && patch->depth > 0 ? AB_HOLD_CLOSED
+            : c->rest > 0               ? AB_HOLD_RESTS
+                                        : AB_HOLD_NONE;
   s->normal = patch->normal;
   s->mode = !(N > 0) ? AB_SEPARATING : c->slipping ? AB_SLIP : AB_STICK;
   double x = N > 0 ? -c->impulse[4] / N : 0, y = N > 0 ? c->impulse[3] / N : 0;

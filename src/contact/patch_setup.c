@@ -16,13 +16,6 @@ static inline double larger(double a, double b) { return a > b ? a : b; }
 // A rebound slower than this many times what the free motion changes in a step is rest.
 #define REBOUND 0.1
 
-// Joints may hold two bodies so that nothing moves them against each other along some direction. A
-// contact is at most as stiff there as if its bodies were so much heavier: else rounding would make
-// forces without bound, which do nothing.
-#define HELD 1e-2
-// And one that nothing opens at all, a base that overlaps its first link, is left as it is: below
-// this share of the least mobility pressing moves nothing.
-#define CANNOT_OPEN 1e-6
 // Stiffness follows the load up to this factor: a load that grows with the stiffness must end.
 #define FIRMEST 1e6
 #define NEVER_PRESSES -1e9  // target velocity [m/s]
@@ -38,19 +31,6 @@ static double extent_along(const abShape* shape, abPose pose, abVec3 direction) 
     low = fmin(low, s), high = fmax(high, s);
   }
   return high - low;
-}
-
-// e^T Phi e: the change of velocity at the patch's centre along e by a unit impulse along e.
-static double mobility(const abContactProblem* problem, const abPatchSide* side, abVec3 e) {
-  if (side->block < 0) return 0;
-  const abResponse* r = problem->response;
-  abVec3 torque = v3_cross(side->r, e);
-  if (!side->J)
-    return r->inv_mass[side->body] + v3_dot(torque, m3_apply(&r->inv_inertia[side->body], torque));
-  abMat6 block;
-  ab_response_block(r, side->body, side->body, &block);
-  abWrench w = {e, torque};
-  return twist_power(m6_apply_wrench(&block, w), w);
 }
 
 void ab_patch_relative_at(const abContactProblem* problem, const abPatchContact* c,
@@ -122,6 +102,19 @@ static Rebound find_prompt_rebound(double u, double a, double d, double e, doubl
   r.launch = sqrt(fmax(0, left)) - ah;
   r.what = r.launch > REBOUND * fabs(a) * h ? LEAVES : NO_IMPACT;
   return r;
+}
+
+// e^T Phi e: the change of velocity at the patch's centre along e by a unit impulse along e.
+static double mobility(const abContactProblem* problem, const abPatchSide* side, abVec3 e) {
+  if (side->block < 0) return 0;
+  const abResponse* r = problem->response;
+  abVec3 torque = v3_cross(side->r, e);
+  if (!side->J)
+    return r->inv_mass[side->body] + v3_dot(torque, m3_apply(&r->inv_inertia[side->body], torque));
+  abMat6 block;
+  ab_response_block(r, side->body, side->body, &block);
+  abWrench w = {e, torque};
+  return twist_power(m6_apply_wrench(&block, w), w);
 }
 
 // What gives way at the impact is held by joints, to more than a thousandth: then it is no rebound
@@ -224,14 +217,16 @@ static bool add_restitution(const abPatchSystem* system, const abPair* pair, abP
 // The speed at which depth is taken back is limited: to a small part of what the free motion or the
 // load carried change in a step, so that nobody is thrown off and lifting adds next to no energy,
 // and for depth that nothing explains (a bad start) to what resolves it in AB_PATCH_RECOVERY_TIME.
-static void limit_recovery(abPatchLaw* law, double depth, double thin, double unit) {
+// Joints turn no faster by it than AB_PATCH_TURN.
+static void limit_recovery(abPatchContact* c, double depth, double unit) {
+  abPatchLaw* law = &c->law;
   double fastest = 0, *t = law->target[0];
-  double share = fmin(1, fmax(0, depth) / (AB_PATCH_SHALLOW * thin));
-  double out = share * depth / AB_PATCH_RECOVERY_TIME;
+  double share = fmin(1, fmax(0, depth) / (AB_PATCH_SHALLOW * c->thin));
+  double out = share * depth / AB_PATCH_RECOVERY_TIME, turn = AB_PATCH_TURN * c->reach;
   for (int i = 0; i < law->ncorner; i++)
     fastest = larger(fastest, t[0] + t[1] * law->x[i] + t[2] * law->y[i]);
-  double scale = 1, most = fmax(AB_PATCH_LIFT * unit, out),
-         all = fmax(AB_PATCH_LIFT_ALL * unit, out);
+  double scale = 1, most = fmin(fmax(AB_PATCH_LIFT * unit, out), turn),
+         all = fmin(fmax(AB_PATCH_LIFT_ALL * unit, out), turn);
   if (fastest > most) scale = most / fastest;
   if (t[0] * scale > all) scale = all / t[0];
   for (int k = 0; k < 3 && scale < 1; k++) t[k] *= scale;
@@ -247,7 +242,10 @@ static void set_targets(const abPatchSystem* system, const abPair* pair, abPatch
     law->target[i][1] = rate[i] * p->hx;
     law->target[i][2] = rate[i] * p->hy;
   }
-  limit_recovery(law, p->depth, c->thin, unit);
+  if (c->rest > 0)  // beyond that depth, whatever the thickness elsewhere
+    for (int i = 0; i < 2; i++)
+      law->target[i][0] = rate[i] * (p->depth - c->rest), law->target[i][1] = law->target[i][2] = 0;
+  limit_recovery(c, p->depth - c->rest, unit);
   for (int i = 0; i < 2 && c->held; i++)  // nothing is asked of it, whatever the depth
     law->target[i][0] = NEVER_PRESSES, law->target[i][1] = law->target[i][2] = 0;
   memcpy(c->plain, law->target, sizeof c->plain);
@@ -569,20 +567,13 @@ static void set_stiffness(const abPatchSystem* system, abPatchContact* c, double
 
 // Effective masses along the normal and across it, and how thin the bodies are.
 static void set_scales(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
-  const abContactProblem* problem = system->problem;
-  double part[3] = {0}, area = c->law.moments.m[AB_M_1];
-  double least = 0;
-  for (int k = 0; k < 2; k++) {
-    if (c->side[k].block >= 0) least += HELD * problem->response->inv_mass[c->side[k].body];
-    for (int e = 0; e < 3; e++) part[e] += mobility(problem, &c->side[k], c->axis[e]);
-  }
-  c->held = part[2] < CANNOT_OPEN * least;
-  for (int e = 0; e < 3; e++) part[e] = larger(part[e], least);
-  c->push = 1 / (part[2] * area), c->drag = 2 / ((part[0] + part[1]) * area);
+  double part[3], area = c->law.moments.m[AB_M_1];
   const abPatchMemory* m = pair->memory;
   c->thin = m->h > 0 ? m->thin
                      : fmin(extent_along(pair->shape1, pair->pose1, c->axis[2]),
                             extent_along(pair->shape2, pair->pose2, c->axis[2]));
+  ab_patch_hold(system->problem, c, part);
+  c->push = 1 / (part[2] * area), c->drag = 2 / ((part[0] + part[1]) * area);
 }
 
 // The speed that counts as one: what a step of gravity, of the loads in the free motion or of the
@@ -650,7 +641,7 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   check_drift(system, c, fresh);
   if (c->rebounds) memset(c->drift, 0, sizeof c->drift);
   set_stiffness(system, c, fmax(load, c->push * area * fmax(c->unit, closing_speed(system, c))));
-  bool friction = pair->surface.condim != 1;
+  bool friction = pair->surface.condim != 1 && !c->held;
   c->mu_static = friction ? pair->surface.mu_static : 0;
   c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
   c->law.mu = c->slipping ? c->mu_kinetic : c->mu_static;

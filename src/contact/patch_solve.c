@@ -281,6 +281,55 @@ static void follow_loads(abPatchIsland* island, Work* w, int rounds, double enou
   }
 }
 
+// The same in one go, for the few contacts of an island with joints. There, friction may press a
+// foot down more than its load does (a leg that jams): rounds then leave the solution, each contact
+// in its own direction. dN_i / dl_j is what the friction of contact j per load does to the normal
+// impulse of contact i, and the loads are those with l = N of the linear problem: (1 - dN/dl) dl =
+// N - l. What opens has no load.
+enum { MOST_DIRECT = 24 };
+#define DIRECT_GAP 1e-7  // it converges as Newton's method does
+
+static void fill_column(abPatchIsland* island, Work* w, int j, double* A) {
+  int n = island->ncontact;
+  const abPatchContact* c = island->contact[j];
+  double df[6] = {c->rate[0], c->rate[1], 0, 0, 0, c->rate[2]};
+  memset(w->load_step, 0, sizeof(double) * (size_t)island->ndof);
+  ab_patch_scatter(island, c, df, w->load_step);
+  ab_patch_back(&w->matrix, w->load_step);
+  for (int i = 0; i < n; i++) {
+    double V[6], Gd[6];
+    ab_patch_relative(island, island->contact[i], w->load_step, V);
+    ab_patch_apply_G(&island->contact[i]->G, V, Gd);
+    A[i * n + j] = Gd[2] + (i == j);
+  }
+}
+
+static bool solve_loads(abPatchIsland* island, Work* w) {
+  int n = island->ncontact, pivot[MOST_DIRECT];
+  double A[MOST_DIRECT * MOST_DIRECT], LU[MOST_DIRECT * MOST_DIRECT], b[MOST_DIRECT];
+  bool opens[MOST_DIRECT];
+  for (int i = 0; i < n; i++) {
+    opens[i] = !(island->contact[i]->law.mu > 0);
+    fill_column(island, w, i, A);
+    memset(w->change + 3 * i, 0, 3 * sizeof *w->change);
+    if (!opens[i]) wanted_change(island->contact[i], w->change + 3 * i);
+  }
+  for (bool again = true; again;) {
+    again = false;
+    for (int i = 0; i < n; i++) {
+      const abPatchContact* c = island->contact[i];
+      b[i] = opens[i] && c->law.mu > 0 ? ab_patch_least_load(c) - c->law.load : w->change[3 * i];
+      for (int j = 0; j < n; j++) LU[i * n + j] = opens[i] ? i == j : A[i * n + j];
+    }
+    if (!dense_lu_solve(n, LU, b, pivot)) return false;
+    for (int i = 0; i < n; i++)
+      if (!opens[i] && island->contact[i]->law.load + b[i] < 0) opens[i] = again = true;
+  }
+  for (int i = 0; i < n; i++) w->change[3 * i] = b[i];
+  change_loads(island, w, 1);
+  return true;
+}
+
 // Where friction acts does not settle: it stays, and the loads alone go on.
 static void pin_friction(abPatchIsland* island) {
   for (int i = 0; i < island->ncontact; i++) island->contact[i]->pinned = true;
@@ -290,6 +339,7 @@ typedef struct Follow {
   int times;      // not counting steps with each contact relaxed
   bool was_near;  // the residual was near zero the last time
   double enough;  // gap
+  bool direct;    // solve_loads
 } Follow;
 
 static void follow(abPatchIsland* island, Work* w, Follow* loads, bool relaxed, double gap) {
@@ -300,8 +350,9 @@ static void follow(abPatchIsland* island, Work* w, Follow* loads, bool relaxed, 
     return;
   }
   if (loads->times >= MOST_FOLLOWED || gap <= loads->enough || !(near || bold)) return;
-  follow_loads(island, w, bold ? 8 : 1, 0.1 * loads->enough,
-               bold ? 1 : BOLD / (1.0 + loads->times));
+  if (!loads->direct || !solve_loads(island, w))
+    follow_loads(island, w, bold ? 8 : 1, 0.1 * loads->enough,
+                 bold ? 1 : BOLD / (1.0 + loads->times));
   if (++loads->times == BOLD) pin_friction(island);
 }
 
@@ -503,14 +554,95 @@ static double wanted_residual(const abPatchIsland* island) {
   return fmin(0.1 * tolerance, fmax(CALM_SHARE * tolerance, rounding(island)));
 }
 
+// --- when that does not end
+//
+// Loads that follow the pressure inside the linear problem need not settle: where joints couple
+// friction and pressure strongly, friction may be left without the pressure that allows it, at any
+// size. For islands with joints there is a slower way that always has an end. With loads given the
+// problem is convex, and Newton's method with the line search finds its solution from anywhere; it
+// begins without contact and without friction, and takes the pressure found for the next loads. The
+// better of the two answers counts.
+
+enum { MOST_PASSES = 12, PASS_STEPS = 40 };
+
+static bool has_joints(const abPatchIsland* island) {
+  for (int b = 0; b < island->nblock; b++)
+    if (island->inertia[b]) return true;
+  return false;
+}
+
+static double descend(abPatchIsland* island, Work* w, double enough) {
+  for (int n = 0;; n++) {
+    evaluate(island);
+    island->residual = ab_patch_residual(island);
+    if (island->residual <= enough || n >= PASS_STEPS || !isfinite(island->residual)) break;
+    island->iterations++;
+    if (!find_direction(island, w)) break;
+    take_step(island, line_search(island, w));
+  }
+  return island->residual;
+}
+
+typedef struct Kept {
+  double* v;
+  abPatchContact* contact;
+  double score;
+} Kept;
+
+static void keep_answer(const abPatchIsland* island, double score, Kept* kept) {
+  memcpy(kept->v, island->v, sizeof(double) * (size_t)island->ndof);
+  for (int i = 0; i < island->ncontact; i++) kept->contact[i] = *island->contact[i];
+  kept->score = score;
+}
+
+static void take_answer(abPatchIsland* island, const Kept* kept) {
+  memcpy(island->v, kept->v, sizeof(double) * (size_t)island->ndof);
+  for (int i = 0; i < island->ncontact; i++) *island->contact[i] = kept->contact[i];
+}
+
+static void begin_without_contact(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    memset(c->impulse, 0, sizeof c->impulse);
+    ab_patch_set_load(&c->law, ab_patch_least_load(c));
+  }
+  ab_patch_momenta(island);
+  ab_patch_set_twists(island);
+}
+
+// Loads become the pressure found, at first fully, then by halves: they may go round in circles.
+static void renew_loads(abPatchIsland* island, double share) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    double N = fmax(c->impulse[2], ab_patch_least_load(c));
+    ab_patch_set_load(&c->law, c->law.load + share * (N - c->law.load));
+  }
+}
+
+static double fall_back(abPatchIsland* island, Work* w, double enough, double score) {
+  Kept kept = {.v = AB_TAKE(island->scratch, double, island->ndof),
+               .contact = AB_TAKE(island->scratch, abPatchContact, island->ncontact)};
+  if (!has_joints(island) || !kept.v || !kept.contact) return score;
+  double first = score;
+  keep_answer(island, score, &kept);
+  begin_without_contact(island);
+  for (int n = 0; n < MOST_PASSES && !(kept.score <= 10 * enough); n++) {
+    if (n > 0) renew_loads(island, n < 4 ? 1 : 0.5);
+    double now = reported(descend(island, w, enough), ab_patch_gap(island));
+    if (n > 0 && !(now >= kept.score)) keep_answer(island, now, &kept);
+  }
+  take_answer(island, &kept);
+  return fmin(first, kept.score);
+}
+
 abStatus ab_patch_solve(abPatchIsland* island) {
   const double* param = island->system->param;
   find_sliding(island);
   double tolerance = param[AB_PATCH_TOLERANCE], enough = wanted_residual(island);
   int most = (int)param[AB_PATCH_ITERATIONS], since = 0;
-  bool relaxed = true;
+  bool direct = has_joints(island) && island->ncontact <= MOST_DIRECT, relaxed = !direct;
   double gap = 0, best = INFINITY;
-  Follow loads = {.enough = ab_patch_wanted_gap(island)};
+  Follow loads = {.enough = direct ? DIRECT_GAP : ab_patch_wanted_gap(island), .direct = direct};
   Work w = {0};
   for (int n = 0;; n++) {
     bool turn = false;
@@ -519,6 +651,7 @@ abStatus ab_patch_solve(abPatchIsland* island) {
       int far = ab_patch_relax(island);
       turn = island->residual <= 0.5 || n >= MOST_RELAXED || far == 0;
     }
+    if (direct && n == 1) renew_profiles(island);
     if (turn) relaxed = false;
     if (n == 0 || !relaxed) evaluate(island);
     island->residual = ab_patch_residual(island);
@@ -535,8 +668,10 @@ abStatus ab_patch_solve(abPatchIsland* island) {
     if (n == 0) {
       abStatus status = take_work(island, &w);
       if (status != AB_OK) return status;
-      ab_patch_relax(island);
-      island->residual = ab_patch_residual(island);
+      if (relaxed) {
+        ab_patch_relax(island);
+        island->residual = ab_patch_residual(island);
+      }
     }
     island->iterations++;
     find_rates(island);
@@ -548,6 +683,8 @@ abStatus ab_patch_solve(abPatchIsland* island) {
     take_step(island, relaxed ? 1 : line_search(island, &w));
   }
   island->residual = reported(island->residual, gap);
+  if (!(island->residual <= tolerance) && w.load_step)
+    island->residual = fall_back(island, &w, 0.1 * tolerance, island->residual);
   if (w.matrix.factored && island->nrow == 0) {
     restore_momentum(island, &w);
     ab_patch_momenta(island);  // to the last bit

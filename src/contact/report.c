@@ -48,6 +48,7 @@ static bool report(abData* data, const abPair* pair, const abPairSolution* s, ab
                    .depth = fmax(0, has_patch ? pair->patch.depth : s->depth),
                    .kind = has_patch ? pair->patch.kind : s->kind,
                    .mode = s->mode,
+                   .hold = s->hold,
                    .nfacet = s->nfacet};
   if (has_patch) {
     c->t1 = pair->patch.t1;
@@ -80,6 +81,7 @@ abStatus ab_report_contacts(abData* data, const abPairSolution* solution) {
     const abPair* pair = &data->pair[i];
     if (!touches(data, pair, &solution[i])) continue;
     if (!report(data, pair, &solution[i], &contact[n])) return AB_ERROR_MEMORY;
+    data->stat.nhold += contact[n].hold != AB_HOLD_NONE;
     data->stat.max_penetration = fmax(data->stat.max_penetration, contact[n++].depth);
   }
   data->contacts = contact;

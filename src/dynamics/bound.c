@@ -11,9 +11,10 @@
 //              low = 0, high = infinity: it pushes, never pulls. v* = -g / h while g > 0: the joint
 //              arrives, and stops there at once. v* = -g / (5 h) when beyond: the excess decays by
 //              a fifth in each step, without overshoot (a first-order return, as a critically
-//              damped spring pressed into a wall has). W = 1e6 times the joint's articulated
-//              inertia m: a steady acceleration a against the stop holds at g = -5e-6 a h^2. A
-//              ball's limit is the angle of its rotation; s is the rotation's axis, reversed.
+//              damped spring pressed into a wall has), but see SLOW_RETURN. W = 1e6
+//              times the joint's articulated inertia m: a steady acceleration a against the stop
+//              holds at g = -5e-6 a h^2. A ball's limit is the angle of its rotation; s is the
+//              rotation's axis, reversed.
 //   friction   v* = 0, low = -h f, high = h f, W as above: sticks (creeping by less than
 //              1e-6 h f / m, which is then set to zero) until the load exceeds f, then slides
 //              against f. A ball's friction acts about each of its axes, as in MJCF.
@@ -37,12 +38,16 @@
 // found, and the contacts are solved again (step.c). What is left when that does not settle,
 // ab_bounds_finish takes back: the part of an impulse beyond its range, with the tree following.
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "dynamics/trees.h"
 
 enum { MAX_ROUNDS = 50, MAX_HALVINGS = 40 };
 static const double RETURN = 0.2;
+// A joint far beyond its limit, as many models begin, returns no faster than this [rad/s, m/s], or
+// with this time constant [s]: a foot on it would throw the robot.
+static const double SLOW_RETURN = 1.0, RETURN_TIME = 0.1;
 
 abBound* ab_bound_add(abTrees* t, int joint) {
   int mover = t->mover_of_body[t->link[joint].body], b = t->bound1[mover]++;
@@ -63,7 +68,8 @@ static void add_limit(abData* data, int joint, double gap, const double s[3]) {
   abBound* b = ab_bound_add(t, joint);
   memcpy(b->s, s, 3 * sizeof(double));
   b->stiff = true;
-  b->target = -(gap > 0 ? gap : RETURN * gap) / data->h;
+  double fastest = fmax(SLOW_RETURN, -gap / RETURN_TIME);
+  b->target = gap > 0 ? -gap / data->h : fmin(-RETURN * gap / data->h, fastest);
   b->high = INFINITY;
   b->state = along(t, b, data->v) < b->target ? AB_BOUND_INSIDE : AB_BOUND_LOW;
 }
@@ -213,7 +219,11 @@ static void cap_inertial(const abData* data, int mover, double energy, double* d
 }
 
 // The inertial wrenches at the start of the step moved v by d. Taken again in the middle of that,
-// at v - d / 2, they make a fast spin's turning second-order accurate (tree_drift.c).
+// at v - d / 2, they make a fast spin's turning second-order accurate (tree_drift.c). Not so where
+// next to all of the motion is what the forces of this step add: contacts may take it away again,
+// and a robot that stands still would be given inertial forces of a fall that it does not make.
+// Those are of third order in the step; there the velocities of the start count.
+#define ALREADY_MOVES 0.1  // share of the kinetic energy
 static void correct_inertial(abData* data, int mover, double* v) {
   abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
@@ -228,7 +238,8 @@ static void correct_inertial(abData* data, int mover, double* v) {
   if (!any) return;
   double energy = ab_tree_motion(t->model, data, mover, v).energy;
   cap_inertial(data, mover, energy, d);
-  for (int i = begin; i < end; i++) middle[i] = v[i] + 0.5 * d[i];
+  bool moved = ab_tree_motion(t->model, data, mover, data->v).energy > ALREADY_MOVES * energy;
+  for (int i = begin; i < end; i++) middle[i] = (moved ? v[i] : data->v[i]) + 0.5 * d[i];
   ab_tree_velocity(t->model, data, mover, middle);
   ab_tree_solve(t, mover, AB_LOAD_INERTIAL, data->h, NULL, d);
   cap_inertial(data, mover, energy, d);

@@ -147,9 +147,3 @@ void ab_kinematics(const abModel* model, abData* data) {
   memcpy(t->v_seen, data->v, nv);
   t->seen = true;
 }
-
-void ab_kinematics_go_back(const abModel* model, abData* data) {
-  memcpy(data->q, data->trees->q_seen, sizeof(double) * (size_t)model->nq);
-  memcpy(data->v, data->trees->v_seen, sizeof(double) * (size_t)model->nv);
-  ab_kinematics(model, data);
-}

@@ -7,8 +7,6 @@
 // q, v -> pose, R, com, twist, inertia, inv_inertia, geom_pose; also the joints' anchors and axes
 // in data->trees.
 void ab_kinematics(const abModel* model, abData* data);
-// To the state of the last call.
-void ab_kinematics_go_back(const abModel* model, abData* data);
 // The same without the geoms.
 void ab_kinematics_bodies(const abModel* model, abData* data);
 // The same for the bodies [begin, end) whose parents outside are up to date.

@@ -400,6 +400,32 @@ class Failure(Case):
         self.assertGreaterEqual(len(values), 51)
         self.assertTrue(all(np.isfinite(float(v)) for v in values[-1].values() if v != "box"))
 
+    def test_energy_from_nowhere_ends_with_3(self):
+        # an explicit spring so stiff that the first touch throws the box at 1e5 m/s
+        done = abut("run", BOX, "--contact", "point-penalty", "--set", "k=1e14", "--time", "1", "--json")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stderr, r"broke down: bodies box")
+        j = json.loads(done.stdout)
+        self.assertEqual(j["failure"]["status"], "broken")
+        self.assertLess(j["energy"]["kinetic"], 1e3)  # the state is that before the step
+
+    OVERLAP = """<mujoco><worldbody><geom name="base" type="box" size=".1 .1 .1" euler="3 1 0"/>
+      <body name="link" pos="0 0 .19"><joint axis="0 0 1"/><geom name="tube" type="capsule" size=".05 .1"/></body></worldbody></mujoco>"""
+
+    def test_a_contact_the_joints_cannot_open_is_named_once(self):
+        scene = self.write("overlap.xml", self.OVERLAP)
+        done = abut("run", scene, "--time", "0.5", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = [line for line in done.stderr.splitlines() if "warning" in line]
+        self.assertEqual(len(told), 1)
+        for word in ("'tube'", "'link'", "'base'", "'world'", "inside each other"):
+            self.assertIn(word, told[0])
+        j = json.loads(done.stdout)
+        self.assertEqual(len(j["warnings"]), 1)
+        self.assertEqual(j["warnings"][0]["steps"], j["steps"])
+        self.assertLess(j["energy"]["max_gain"], 1e-9)  # nothing acts: rounding
+        self.assertEqual(abut("run", scene, "--time", "0.1", "--quiet").stderr, "")
+
 
 class Endings(Case):
     """Runs that are ended from outside keep what they recorded."""

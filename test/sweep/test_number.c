@@ -86,7 +86,7 @@ static const Change change[] = {
     {"geom.left.mass", 3, "pos='-0.1 0 0' mass='1'", "pos='-0.1 0 0' mass='3'"},
     {"geom.cube.size[2]", 0.08, "size='0.1 0.12 0.1'", "size='0.1 0.12 0.08'"},
     {"geom.wall.pos[0]", 0.25, "pos='0.9 0 0.2'", "pos='0.25 0 0.2'"},
-    {"body.arm.pos[2]", 0.3, "pos='0 -1 0.5'", "pos='0 -1 0.3'"},
+    {"body.arm.pos[2]", 0.378, "pos='0 -1 0.5'", "pos='0 -1 0.378'"},
     {"body.cube.pos[0]", 0.2, "name='cube' pos='0 0 0.1'", "name='cube' pos='0.2 0 0.1'"},
     {"joint.hinge.damping", 0.9, "damping='0.1'", "damping='0.9'"},
     {"joint.hinge.range[1]", 0.4, "range='-1 1'", "range='-1 0.4'"},

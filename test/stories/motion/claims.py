@@ -86,8 +86,6 @@ class Context:
 OPEN = {
     ("ball_on_ball", 10),
     ("cards_fall", 10),
-    ("chain_over_rail", 10),
-    ("quadruped", 10),
     ("stack_hit_by_ball", 10),
     ("thin_bodies_100", 10),
 }
