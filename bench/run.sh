@@ -26,6 +26,14 @@ run() {
 
 bench/peers/python.sh "$out/venv"
 run peers peers/bench_peers --out "$out" "$@"
+if [ -e "$out/venv/mujoco.fetched" ] && [ -x "$build/bench/robots/bench_robots" ]; then
+  echo "bench: robots" >&2
+  "$out/venv/bin/python" bench/robots/robots.py "$build/bench/robots/bench_robots" "$out/models" "$out/robots.csv" |
+    tee "$out/robots.txt"
+  echo
+else
+  echo "bench: robots need the newest MuJoCo, left out" >&2
+fi
 run distance peers/bench_distance
 run broadphase peers/bench_broadphase
 run geometry geometry/bench_geometry

@@ -532,6 +532,7 @@ static void print_json(const Run* run) {
   json_object_set_new(j, "max_residual", cli_json_number(run->max_residual));
   json_object_set_new(j, "unconverged_steps", json_integer(run->unconverged));
   json_object_set_new(j, "max_penetration", cli_json_number(run->max_penetration));
+  json_object_set_new(j, "equality_error", cli_json_number(run->data->stat.equality_error));
   json_object_set_new(j, "warnings", warnings_json(run));
   json_object_set_new(j, "energy", energy_json(run));
   json_object_set_new(j, "interrupted", json_boolean(run->signal != 0));

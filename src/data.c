@@ -12,6 +12,7 @@
 #include "collide/broadphase.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/kinematics.h"
+#include "dynamics/laws.h"
 #include "fits.h"
 #include "sleep.h"
 #include "unsupported.h"
@@ -50,6 +51,8 @@ static size_t place_arrays(const abModel* m, abData* d, char* base) {
   PLACE(twist_free, m->nbody);
   PLACE(bias, m->nbody);
   PLACE(actuator_force, m->nactuator);
+  PLACE(equality_force, m->nequality);
+  PLACE(tendon_force, m->ntendon);
 #undef PLACE
   return used;
 }
@@ -174,6 +177,23 @@ static const char* gone(const char* name) {
   return "; 'abut models' lists them";
 }
 
+// Names what the contact model cannot do.
+static abStatus refuse_laws(const abModel* m, const abContactModel* contact, abError* error) {
+  const char *what = "actuator", *name = "";
+  int line = 0;
+  for (int i = m->nactuator - 1; i >= 0; i--)
+    if (m->actuator[i].drive != AB_DRIVE_JOINT) name = m->actuator[i].name;
+  for (int i = m->ntendon - 1; i >= 0; i--)
+    if (ab_tendon_acts(&m->tendon[i])) what = "tendon", name = m->tendon[i].name;
+  for (int i = m->nequality - 1; i >= 0; i--)
+    if (m->equality[i].active)
+      what = "equality", name = m->equality[i].name, line = m->equality[i].line;
+  return ab_fail(error, AB_ERROR_UNSUPPORTED, m->file, line,
+                 "%s '%s': the contact model %s has no laws that join bodies or joints; choose "
+                 "patch, or none for a scene without contact",
+                 what, name, contact->name);
+}
+
 abStatus ab_set_contact(const abModel* model, abData* d, const char* name, abError* error) {
   const abContactModel* contact = NULL;
   if (!ab_data_fits(model, d))
@@ -195,6 +215,8 @@ abStatus ab_set_contact(const abModel* model, abData* d, const char* name, abErr
             "another model ('abut models' lists them)",
             contact->name, model->body[model->mover[i].body0].name);
   }
+  if (contact && !contact->takes_rows && ab_laws_rows(model))
+    return refuse_laws(model, contact, error);
   d->contact = contact;
   if (contact) {
     for (int i = 0; i < contact->nparam; i++) d->param[i] = contact->param[i].value;

@@ -1,7 +1,8 @@
 // Sleeping: islands that have come to rest cost nothing until something touches them.
 //
 // An island is a set of movers (free bodies, joint trees) that hang together by pairs of the narrow
-// phase; what is fixed to the world does not connect. It sleeps as a whole, and wakes as a whole.
+// phase or by laws that join them (dynamics/laws.c); what is fixed to the world does not connect.
+// It sleeps as a whole, and wakes as a whole.
 //
 // When. Let r be the radius of a body about its centre of mass, g gravity, h the step. The length
 // r, the time sqrt(r / g), in which the body would tip over or fall by about its own size, and g h,
@@ -39,7 +40,8 @@
 // step, and candidates and pairs are found again. The step is then, to the bit, the one it would
 // be if the island had been awake with velocity zero. Models that want pairs only (no narrow phase)
 // wake what may be reached within the step. Changes of coordinates, velocities or inputs of a
-// sleeping mover wake its island, those of h, gravity, contact model or parameters all.
+// sleeping mover wake its island, those of mocap bodies, h, gravity, contact model or parameters
+// all.
 //
 // All of it runs in one thread, in the order of movers and keys.
 #include "sleep.h"
@@ -53,6 +55,7 @@
 #include "base/arena.h"
 #include "contact/island.h"
 #include "dynamics/kinematics.h"
+#include "dynamics/laws.h"
 #include "dynamics/trees.h"
 #include "geometry/support.h"
 #include "math/spatial.h"
@@ -95,10 +98,11 @@ typedef struct abSleep {
   int nmover_asleep, nbody_asleep;
   bool woken;  // somebody woke whose pairs are still in the store
   bool* asleep;
-  Place* place;  // per body
-  Watch* watch;  // per mover
-  double* q;     // of those asleep
-  double* ctrl;  // as last seen
+  Place* place;   // per body
+  Watch* watch;   // per mover
+  double* q;      // of those asleep
+  double* ctrl;   // as last seen
+  abPose* mocap;  // likewise
   Settings settings;
   abSleepStore* store;
   int ncandidate;  // of the broad phase
@@ -131,7 +135,9 @@ abStatus ab_sleep_create(const abModel* model, struct abSleep** out, const bool*
   s->watch = ab_alloc_zero(sizeof *s->watch * (size_t)(model->nmover + 1));
   s->q = ab_alloc_zero(sizeof *s->q * (size_t)(model->nq + 1));
   s->ctrl = ab_alloc_zero(sizeof *s->ctrl * (size_t)(model->nactuator + 1));
-  if (!s->asleep || !s->place || !s->watch || !s->q || !s->ctrl) return AB_ERROR_MEMORY;
+  s->mocap = ab_alloc_zero(sizeof *s->mocap * (size_t)(model->nmocap + 1));
+  if (!s->asleep || !s->place || !s->watch || !s->q || !s->ctrl || !s->mocap)
+    return AB_ERROR_MEMORY;
   for (int b = 0; b < model->nbody; b++) {
     int m = model->body[b].mover;
     if (m < 0) continue;
@@ -144,8 +150,8 @@ abStatus ab_sleep_create(const abModel* model, struct abSleep** out, const bool*
 void ab_sleep_free(struct abSleep* s) {
   if (!s) return;
   ab_sleep_store_free(s->store);
-  void* array[] = {s->asleep, s->place, s->watch, s->q, s->ctrl};
-  for (int i = 0; i < 5; i++) ab_free(array[i]);
+  void* array[] = {s->asleep, s->place, s->watch, s->q, s->ctrl, s->mocap};
+  for (int i = 0; i < 6; i++) ab_free(array[i]);
   ab_free(s);
 }
 
@@ -230,6 +236,16 @@ static bool settings_changed(abSleep* s, const abModel* model, const abData* dat
   return changed;
 }
 
+// Whoever an actuator pulls on.
+static void disturb_driven(abSleep* s, const abModel* model, const abActuator* a) {
+  if (a->joint >= 0) disturb(s, model->body[model->joint[a->joint].body].mover);
+  if (a->site >= 0) disturb(s, model->body[model->site[a->site].body].mover);
+  if (a->refsite >= 0) disturb(s, model->body[model->site[a->refsite].body].mover);
+  const abTendon* t = a->tendon >= 0 ? &model->tendon[a->tendon] : NULL;
+  for (int i = 0; t && i < t->njoint; i++)
+    disturb(s, model->body[model->joint[model->tendon_joint[t->joint0 + i].joint].body].mover);
+}
+
 static void see_inputs(abSleep* s, const abModel* model, const abData* data) {
   for (int b = 0; b < model->nbody; b++) {
     if (memcmp(&s->place[b].applied, &data->applied[b], sizeof(abWrench)) == 0) continue;
@@ -239,7 +255,13 @@ static void see_inputs(abSleep* s, const abModel* model, const abData* data) {
   for (int a = 0; a < model->nactuator; a++) {
     if (memcmp(&s->ctrl[a], &data->ctrl[a], sizeof(double)) == 0) continue;
     s->ctrl[a] = data->ctrl[a];
-    disturb(s, model->body[model->joint[model->actuator[a].joint].body].mover);
+    disturb_driven(s, model, &model->actuator[a]);
+  }
+  for (int i = 0; i < model->nmocap; i++) {
+    abPose now = {data->mocap_pos[i], data->mocap_quat[i]};
+    if (memcmp(&s->mocap[i], &now, sizeof now) == 0) continue;
+    s->mocap[i] = now;  // whom it holds, and whom it touches
+    for (int m = 0; m < model->nmover; m++) disturb(s, m);
   }
 }
 
@@ -391,10 +413,31 @@ static void fall_asleep(abSleep* s, abData* data, int n, const int* mover) {
   }
 }
 
-// Islands of this step's pairs: those that may fall asleep do. live: their pairs.
+// Movers that a law joins, two by two: -1 where there is one only.
+static int count_joins(const abData* data) {
+  const abLaws* laws = data->trees->laws;
+  int n = 0;
+  for (int i = 0; laws && i < laws->n; i++) n += laws->row[i].n;
+  return n;
+}
+
+static void add_joins(const abModel* model, const abData* data, int (*mover)[2], bool* touches) {
+  const abLaws* laws = data->trees->laws;
+  for (int i = 0, n = 0; laws && i < laws->n; i++)
+    for (int k = 0; k < laws->row[i].n; k++, n++) {
+      const int* dof = laws->row[i].dof;
+      int first = model->body[model->joint[model->dof_joint[dof[0]]].body].mover;
+      int other = model->body[model->joint[model->dof_joint[dof[k]]].body].mover;
+      mover[n][0] = first, mover[n][1] = other == first ? -1 : other;
+      touches[first] = touches[other] = true;
+    }
+}
+
+// Islands of this step's pairs and laws: those that may fall asleep do. live: their pairs.
 static abStatus lay_islands(abSleep* s, abData* data, abSleepPair* live, int* nlive) {
   const abModel* model = s->model;
-  int(*mover)[2] = ab_arena_take(data->scratch, sizeof *mover * (size_t)data->npair);
+  int npair = data->npair, nitem = npair + count_joins(data);
+  int(*mover)[2] = ab_arena_take(data->scratch, sizeof *mover * (size_t)nitem);
   bool* touches = AB_TAKE(data->scratch, bool, model->nmover);
   abIslands islands;
   if (!mover || !touches) return AB_ERROR_MEMORY;
@@ -404,7 +447,8 @@ static abStatus lay_islands(abSleep* s, abData* data, abSleepPair* live, int* nl
       mover[i][k] = model->body[k == 0 ? data->pair[i].body1 : data->pair[i].body2].mover;
       if (mover[i][k] >= 0) touches[mover[i][k]] = true;
     }
-  if (ab_islands(model->nmover, data->npair, (const int(*)[2])mover, data->scratch, &islands))
+  add_joins(model, data, mover + npair, touches);
+  if (ab_islands(model->nmover, nitem, (const int(*)[2])mover, data->scratch, &islands))
     return AB_ERROR_MEMORY;
   for (int i = 0; i < islands.n; i++) {
     const int* first = islands.mover + islands.mover_start[i];
@@ -466,6 +510,7 @@ void ab_sleep_walk(struct abSleep* s, const abData* data, abWalk* walk) {
   }
   ab_walk(walk, s->q, sizeof *s->q * (size_t)model->nq);
   ab_walk(walk, s->ctrl, sizeof *s->ctrl * (size_t)model->nactuator);
+  ab_walk(walk, s->mocap, sizeof *s->mocap * (size_t)model->nmocap);
   ab_walk(walk, &s->nmover_asleep, sizeof s->nmover_asleep);
   ab_walk(walk, &s->nbody_asleep, sizeof s->nbody_asleep);
   ab_walk(walk, &s->woken, sizeof s->woken);

@@ -11,6 +11,7 @@
 #include "dynamics/free_motion.h"
 #include "dynamics/integrate.h"
 #include "dynamics/kinematics.h"
+#include "dynamics/laws.h"
 #include "dynamics/response.h"
 #include "dynamics/trees.h"
 #include "fits.h"
@@ -37,15 +38,20 @@ static abStatus move(const abModel* model, abData* data, double* energy) {
                    .shift = AB_TAKE(data->scratch, double, model->nv),
                    .share = AB_TAKE(data->scratch, double, model->nmover)};
   if (!answer.v || !answer.shift || !answer.share) return AB_ERROR_MEMORY;
-  ab_free_motion(model, data);      // 2 velocity without contact
-  ab_response_update(model, data);  // 3 how impulses change it
+  ab_free_motion(model, data);     // 2 velocity without contact
+  ab_response_begin(model, data);  // 3 how impulses change it
   *energy += free_energy(model, data);
   abStatus status = detect(model, data);  // 4 boxes -> candidate pairs; 5 pairs -> geometry
+  for (int i = 0; i < data->npair && status == AB_OK; i++)
+    data->pair[i].held = ab_laws_hold(model, data, &data->pair[i]);
   if (status == AB_OK) status = solve_contact(model, data, &answer);  // 6 impulses; 7 applied to v
   if (status == AB_OK)  //   nobody passes through anybody
     status = ab_hold_back(model, data, answer.v, answer.shift, answer.share);
-  if (status == AB_OK)  // 8
-    ab_integrate(model, data, answer.v, answer.shift, answer.twist_end, answer.share);
+  if (status == AB_OK) {
+    ab_laws_forces(data);
+    ab_integrate(model, data, answer.v, answer.shift, answer.twist_end, answer.share);  // 8
+    ab_laws_close(model, data);  //   equalities are met where the bodies are now
+  }
   return status;
 }
 
@@ -62,6 +68,7 @@ static void go_back(const abModel* model, abData* data, const double* kept) {
   memcpy(data->q, kept, sizeof(double) * (size_t)model->nq);
   memcpy(data->v, kept + model->nq, sizeof(double) * (size_t)model->nv);
   data->trees->seen = false;  // the step has moved bodies
+  memset(data->trees->placed, 0, sizeof *data->trees->placed * (size_t)model->nmover);
   ab_kinematics(model, data);
 }
 
@@ -92,6 +99,7 @@ abStepStatus ab_step(const abModel* model, abData* data) {
     if (moves && data->contact) ab_memory_commit(data->memory);
     ab_sleep_end(model, data);  //   whatever has come to rest falls asleep
   }
+  data->trees->laws = NULL;  // it was in the scratch
   ab_arena_release(data->scratch, mark);
   return data->stat.status;
 }
@@ -107,7 +115,7 @@ static abStatus detect(const abModel* model, abData* data) {
     if (status == AB_OK) status = ab_sleep_touched(model, data, &woken);
     if (status == AB_OK && woken) {  // they have a free motion now
       ab_free_motion(model, data);
-      ab_response_update(model, data);
+      ab_response_begin(model, data);
     }
   }
   data->stat.ncandidate = data->ncandidate;
@@ -147,9 +155,18 @@ static void apply_impulses(abData* data, const abPairSolution* solution, double*
   }
 }
 
+// Without contact the laws that join bodies are the default model's.
+static const abContactModel* solver(const abData* data, double param[64]) {
+  const abContactModel* contact = data->contact ? data->contact : ab_contact_model(0);
+  for (int i = 0; i < 64; i++)
+    param[i] = data->contact ? data->param[i] : i < contact->nparam ? contact->param[i].value : 0;
+  return contact;
+}
+
 static abStatus solve_once(const abModel* model, abData* data, const abContactBody* body,
                            abContactSolution* solution) {
-  const abContactModel* contact = data->contact;
+  double param[64];
+  const abContactModel* contact = solver(data, param);
   memset(solution->pair, 0, sizeof *solution->pair * (size_t)data->npair);
   memset(solution->shift, 0, sizeof(double) * (size_t)model->nv);
   solution->v_known = false;
@@ -163,13 +180,16 @@ static abStatus solve_once(const abModel* model, abData* data, const abContactBo
                               .npair = data->npair,
                               .pair = data->pair,
                               .response = &data->response,
+                              .v = data->v,
                               .v_free = data->v_free,
-                              .param = data->param,
-                              .memory_bytes = contact->memory_bytes(data->param),
+                              .param = param,
+                              .memory_bytes = contact->memory_bytes(param),
                               .scratch = data->scratch,
                               .pool = data->pool};
   if (contact->takes_rows && !ab_free_motion_rows(model, data, &problem.nrow, &problem.row))
     return AB_ERROR_MEMORY;
+  if (contact->takes_rows && data->trees->laws)
+    problem.nlaw = data->trees->laws->n, problem.law = data->trees->laws->row;
   int before = solution->iterations;
   solution->iterations = 0;
   contact->solve(&problem, solution);
@@ -203,10 +223,32 @@ static abStatus solve_rounds(const abModel* model, abData* data, const abContact
   return status;
 }
 
+// A tree that no contact touches drifts as a free one (dynamics/integrate.c), whatever laws hold
+// it: what they lead to is its motion without contact.
+static void take_laws_for_free(const abModel* model, abData* data, const abPairSolution* pair,
+                               const double* v) {
+  if (!data->trees->laws || model->integrator == AB_RK4) return;
+  for (int m = 0; m < model->nmover; m++) {
+    const abMover* mover = &model->mover[m];
+    bool touched = !mover->jointed;
+    for (int i = 0; i < data->npair && !touched; i++) {
+      bool own = model->body[data->pair[i].body1].mover == m ||
+                 model->body[data->pair[i].body2].mover == m;
+      touched = own && v3_norm2(pair[i].impulse.force) > 0;
+    }
+    data->trees->laws->touched[m] = touched && mover->jointed;
+    if (!touched)
+      memcpy(data->v_free + mover->dof0, v + mover->dof0, sizeof(double) * (size_t)mover->ndof);
+  }
+}
+
 static abStatus solve_contact(const abModel* model, abData* data, Answer* answer) {
   const abContactModel* contact = data->contact;
   memset(answer->shift, 0, sizeof(double) * (size_t)model->nv);
-  if (!contact || (data->npair == 0 && !contact->moves_bodies && !contact->takes_rows)) {
+  bool joined = data->trees->laws && data->trees->laws->n > 0;
+  if (joined && contact && !contact->takes_rows) return AB_ERROR_UNSUPPORTED;  // ab_set_contact
+  if (!joined &&
+      (!contact || (data->npair == 0 && !contact->moves_bodies && !contact->takes_rows))) {
     memcpy(answer->v, data->v_free, sizeof(double) * (size_t)model->nv);
     return AB_OK;
   }
@@ -216,14 +258,17 @@ static abStatus solve_contact(const abModel* model, abData* data, Answer* answer
                                 .twist_end = AB_TAKE(data->scratch, abTwist, model->nbody)};
   abContactBody* body = describe_bodies(model, data);
   if (!solution.pair || !solution.twist_end || !body) return AB_ERROR_MEMORY;
-  abStatus status = contact->takes_rows ? solve_once(model, data, body, &solution)
-                                        : solve_rounds(model, data, body, &solution);
+  ab_response_touch(model, data);
+  abStatus status = !contact || contact->takes_rows ? solve_once(model, data, body, &solution)
+                                                    : solve_rounds(model, data, body, &solution);
   data->stat.status = solution.status;
   data->stat.iterations = solution.iterations;
   data->stat.residual = solution.residual;
   data->stat.nregularised = solution.nregularised;
   data->stat.note = solution.note;
   if (status != AB_OK) return status;
+  take_laws_for_free(model, data, solution.pair, answer->v);
+  if (!contact) return AB_OK;
   for (int i = 0; i < data->npair; i++)
     ab_memory_next(data->memory, i)->watch = solution.pair[i].watch;
   if (contact->moves_bodies) answer->twist_end = solution.twist_end;

@@ -70,6 +70,7 @@ typedef struct abPair {
   uint64_t key;  // of the two geoms; pairs are sorted by it, and it is the same from step to step
   void* memory;  // the model's bytes for this pair, as it left them in the last step; zero when new
   bool fresh;    // the pair was not in contact in the last step
+  bool held;     // equalities hold the two bodies so that nothing can open the contact
   abPatch patch;  // kind AB_PATCH_NONE unless the model asked for the volume
   abSurface surface;
   const abShape *shape1, *shape2;
@@ -137,6 +138,17 @@ typedef struct abRow {
   abBranch assumed;
 } abRow;
 
+// The same along velocities of any movers: equalities, tendons, actuators on tendons and sites. The
+// response and v_free know nothing of it.
+typedef struct abLawRow {
+  int n;
+  const int* dof;  // ascending, of all velocities
+  const double* s;
+  double weight, target, low, high;
+  double mobility;  // s M^-1 s^T, or 0 where the law is no stiffer than the inertia
+  double impulse;   // written by the model
+} abLawRow;
+
 typedef struct abContactProblem {
   double h;
   abVec3 gravity;
@@ -146,7 +158,8 @@ typedef struct abContactProblem {
   int npair;
   const abPair* pair;
   const abResponse* response;
-  const double* v_free;  // generalised velocities without contact
+  const double* v;       // generalised velocities at the start, or NULL
+  const double* v_free;  // and at the end without contact
   const double* param;   // the model's parameters in the order of its list
   size_t memory_bytes;   // per pair
   struct abArena* scratch;
@@ -154,6 +167,9 @@ typedef struct abContactProblem {
   // Laws of joints that contacts may push to another branch; NULL for models without takes_rows.
   int nrow;
   abRow* row;
+  // Laws that join joints and bodies, likewise.
+  int nlaw;
+  abLawRow* law;
 } abContactProblem;
 
 // What a model answers for one pair. All zero = no contact.

@@ -22,6 +22,8 @@ typedef struct abStat {
   int nasleep;  // bodies asleep after the step
   double max_penetration;
   int nhold;     // contacts whose depth is left as it is (abContact.hold): a scene to look at
+  // How far the worst equality is from being met, m or rad (joints and tendons: their own units).
+  double equality_error;
   int bad_body;  // where a broken step first shows, else -1
 } abStat;
 
@@ -78,6 +80,10 @@ typedef struct abData {
   // --- computed by ab_free_motion (dynamics/free_motion.c) ---
   double* v_free;
   double* actuator_force;
+  // nequality, in the step: connect and weld: the force on body1 at frame1.p and, of a weld, the
+  // torque, world axes; joint and tendon: force.x along joint1 or tendon1
+  abWrench* equality_force;
+  double* tendon_force;   // ntendon: of spring, damping, armature, limit and friction, along L
   struct abTrees* trees;  // articulated inertias of the joint trees
 
   // --- computed by ab_response_update (dynamics/response.c) ---

@@ -269,6 +269,17 @@ static void bind_state(nb::class_<Data>& c) {
                      return array(self, s->data->actuator_force, {(size_t)s->model->nactuator},
                                   false);
                    })
+      .def_prop_ro("equality_force",
+                   [](Self self) {
+                     Data* s = nb::cast<Data*>(self);
+                     return array(self, &s->data->equality_force[0].force.x,
+                                  {(size_t)s->model->nequality, 6}, false);
+                   })
+      .def_prop_ro("tendon_force",
+                   [](Self self) {
+                     Data* s = nb::cast<Data*>(self);
+                     return array(self, s->data->tendon_force, {(size_t)s->model->ntendon}, false);
+                   })
       .def_prop_ro("asleep", [](Self self) {
         Data* s = nb::cast<Data*>(self);
         size_t shape[] = {(size_t)s->model->nbody};

@@ -166,7 +166,7 @@ static int update_boxes(const abModel* model, const abData* data, struct abBroad
     const abGeom* geom = &model->geom[i];
     abBox* t = &b->tight[i];
     b->was[i] = *t;
-    ab_shape_aabb(&geom->shape, &data->geom_pose[i], &t->low, &t->high);
+    ab_shape_reach(&geom->shape, &data->geom_pose[i], &t->low, &t->high);
     double r = geom->margin + (ahead ? reach(model, data, i) + watch[i] : 0);
     if (r > 0) *t = grow(*t, v3(r, r, r));
     if (b->in_tree[i]) {

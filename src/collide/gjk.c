@@ -24,12 +24,14 @@
 #include <string.h>
 
 #include "collide/quad.h"
+#include "collide/touch_work.h"
 #include "geometry/polyhedron.h"
 #include "math/rotation.h"
 
 enum { MAX_TURNS = 200 };
-// Up to so many vertices are looked at one by one.
-enum { FEW = 24 };
+// Up to so many vertices are looked at one by one, of more all four at a time, and of many those on
+// a way along the edges from the last one.
+enum { FEW = 24, MANY = 96 };
 // The gap between the bounds at which the distance is taken, relative to it: some hundred
 // roundings.
 static const double GAP = 1e-13;
@@ -72,10 +74,13 @@ AB_WIDE static int farthest_of_many(const abPolyhedron* poly, abVec3 d) {
   return (int)at[best] + best;
 }
 
+// *index: the last one found, -1: none.
 static abVec3 farthest_of_polyhedron(const abPolyhedron* poly, abVec3 d, int* index) {
   int best = 0;
   double most = -INFINITY;
-  if (poly->nvert > FEW) {
+  if (poly->nvert > MANY && *index >= 0) {
+    best = ab_touch_support(poly, d, *index);
+  } else if (poly->nvert > FEW) {
     best = farthest_of_many(poly, d);
   } else {
     for (int i = 0; i < poly->nvert; i++) {
@@ -89,7 +94,7 @@ static abVec3 farthest_of_polyhedron(const abPolyhedron* poly, abVec3 d, int* in
 
 // Farthest point of the core along d, in the core's own frame; index -1 where it is no vertex.
 static abVec3 farthest(const abShape* s, abVec3 d, int* index) {
-  *index = -1;
+  if (s->type != AB_BOX && s->type != AB_MESH) *index = -1;
   switch (s->type) {
     case AB_SPHERE:
       return v3_zero();
@@ -115,9 +120,9 @@ static abVec3 farthest_in_work(const Core* c, abVec3 d, int* index) {
   return v3_add(c->p, m3_apply(&c->R, x));
 }
 
-// The point of A - B farthest against v.
-static Vertex support(const Core* a, const Core* b, abVec3 v) {
-  Vertex p;
+// The point of A - B farthest against v; ia and ib: those of the last one.
+static Vertex support(const Core* a, const Core* b, abVec3 v, int ia, int ib) {
+  Vertex p = {.ia = ia, .ib = ib};
   p.a = farthest_in_work(a, v3_neg(v), &p.ia);
   p.b = farthest_in_work(b, v, &p.ib);
   p.w = v3_sub(p.a, p.b);
@@ -231,7 +236,8 @@ typedef struct Result {
 
 static Result iterate(const Core* a, const Core* b, abVec3 v, double size) {
   Result r = {.lower = 0};
-  r.simplex.point[0] = support(a, b, v);
+  Vertex next = support(a, b, v, -1, -1);
+  r.simplex.point[0] = next;
   r.simplex.n = 1;
   r.simplex.weight[0] = 1;
   r.v = r.simplex.point[0].w;
@@ -242,7 +248,7 @@ static Result iterate(const Core* a, const Core* b, abVec3 v, double size) {
       r.overlap = true;
       break;
     }
-    Vertex next = support(a, b, r.v);
+    next = support(a, b, r.v, next.ia, next.ib);
     double bound = v3_dot(next.w, r.v) / d;
     if (bound > r.lower) r.lower = bound;
     if (d - r.lower <= GAP * d + 4 * DBL_EPSILON * size || contains(&r.simplex, &next)) break;

@@ -22,6 +22,7 @@
 
 #include "collide/patch.h"
 #include "collide/quad.h"
+#include "collide/touch_work.h"
 #include "math/rotation.h"
 
 static const double STEEP = 1e-6;
@@ -327,12 +328,13 @@ AB_WIDE AB_FLATTEN double ab_overlap_thickness(const abOverlap* o, abVec3 n, abA
 static double shortest_way(const abPolyhedron* P, abPose pose_p, const abPolyhedron* Q,
                            abPose pose_q, abVec3* normal) {
   double best = DBL_MAX;
+  int lowest = 0;
   for (int f = 0; f < (P ? P->nface : 1); f++) {
     abPlane plane = P ? P->plane[f] : (abPlane){{0, 0, 1}, 0};
     abVec3 n = quat_rotate(pose_p.q, plane.n);
     abVec3 local = quat_rotate(quat_conj(pose_q.q), n);
-    double least = DBL_MAX;
-    for (int i = 0; i < Q->nvert; i++) least = fmin(least, v3_dot(local, Q->vert[i]));
+    lowest = ab_touch_support(Q, v3_neg(local), lowest);
+    double least = v3_dot(local, Q->vert[lowest]);
     double way = plane.d - least - v3_dot(n, v3_sub(pose_q.p, pose_p.p));
     if (way < best) best = way, *normal = n;
   }

@@ -109,11 +109,14 @@ typedef struct Job {
 // Islands with more contacts than this are worth all threads, one after the other.
 enum { LARGE = 64 };
 
-static void begin(abPatchIsland* island) {
+static abStatus begin(abPatchIsland* island) {
   ab_patch_give(island);
   ab_patch_momenta(island);
+  abStatus status = ab_patch_turn_rows(island);
+  ab_patch_join_start(island);
   ab_patch_set_twists(island);
   island->departure = ab_patch_departure(island);
+  return status;
 }
 
 // Restitution of the normal velocity with friction can gain energy where the two are coupled
@@ -135,8 +138,8 @@ static abStatus solve_without_gain(abPatchIsland* island) {
 static abStatus solve_and_remember(const Job* job, abPatchIsland* island, abArena* scratch) {
   abArenaMark mark = ab_arena_mark(scratch);
   island->scratch = scratch;
-  begin(island);
-  abStatus status = solve_without_gain(island);
+  abStatus status = begin(island);
+  if (status == AB_OK) status = solve_without_gain(island);
   for (int i = 0; i < island->ncontact; i++)
     ab_patch_remember(island, island->contact[i], &job->solution->pair[island->contact[i]->pair]);
   ab_arena_release(scratch, mark);

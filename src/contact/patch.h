@@ -121,12 +121,29 @@ typedef struct abPatchSlope {
   double t[6], n[6], slack[6];
 } abPatchSlope;
 
+// A body of a joint tree: the n velocities of its mover that move it at all, ascending, and its
+// twist at the centre of mass by each; its response to an impulse there.
+typedef struct abPatchBranch {
+  int n;
+  int* at;
+  double (*J)[6];
+  abMat6 mobility;
+} abPatchBranch;
+
 typedef struct abPatchSide {
-  int body, block;  // block of the island's system, -1: fixed to the world
-  int n;            // its size
-  abVec3 r;         // patch centre - centre of mass
-  const double* J;  // body's Jacobian (6 x n), NULL for a free body
+  int body, block;              // block of the island's system, -1: fixed to the world
+  int n;                        // its size
+  abVec3 r;                     // patch centre - centre of mass
+  const abPatchBranch* branch;  // NULL for a free body
 } abPatchSide;
+
+// From a tree's velocities to the local twist, with the side's sign: T[k] is the twist by the
+// velocity at[k] of the side's block.
+typedef struct abPatchColumns {
+  int n;
+  int* at;
+  double (*T)[6];
+} abPatchColumns;
 
 typedef struct abPatchContact {
   // first and side by side what the algebra of an island goes through again and again
@@ -138,12 +155,12 @@ typedef struct abPatchContact {
   double step[6];     // change of V by a Newton step
   abPatchSlope G;     // derivative that belongs to `answer`
   double rate[3];     // of the friction (t1, t2, turn) with the load
-  double* T[2];       // 6 x n: from a tree's velocities to the local twist; NULL for free bodies
-  double drift[6];    // what the motion of the step adds to J v beyond first order, see patch.c
-  double X[6];        // the twist at which the law gave the impulse, at first that of the last step
-  double given[6];    // impulse before a strike within the step, not the law's: see patch.c
-  double far;         // how far X was from where the contact alone would go
-  double* R;          // 6 x 6, see patch_alone.c
+  abPatchColumns tree[2];  // empty for free bodies; of two bodies of one tree all in the first
+  double drift[6];  // what the motion of the step adds to J v beyond first order, see patch.c
+  double X[6];      // the twist at which the law gave the impulse, at first that of the last step
+  double given[6];  // impulse before a strike within the step, not the law's: see patch.c
+  double far;       // how far X was from where the contact alone would go
+  double* R;        // 6 x 6, see patch_alone.c
   int pair;
   bool slipping;        // when the step began
   bool moves;           // and now: friction follows the pressure
@@ -203,8 +220,11 @@ typedef struct abPatchSystem {
   abPatchContact** contact;  // likewise
   abIslands islands;         // of contacts
   int* block;                // per mover: of its island's system
-  int* row_start;            // per mover: its rows are row[row_start[m]] .. row_start[m + 1] - 1
-  const double** jacobian;   // per body, of joint trees only
+  int nlink;                 // law rows as edges of islands: their movers two by two, -1: none
+  int* link_law;             // per edge: its row, -1 where another edge stands for it
+  int (*link)[2];
+  int* row_start;  // per mover: its rows are row[row_start[m]] .. row_start[m + 1] - 1
+  const abPatchBranch** branch;  // per body, of joint trees only
 } abPatchSystem;
 
 typedef struct abPatchRow {
@@ -214,11 +234,23 @@ typedef struct abPatchRow {
   bool inside;    // its branch at v
 } abPatchRow;
 
+// A row of a law that joins movers: its velocities, block by block.
+typedef struct abPatchJoin {
+  abLawRow* row;
+  int npart;
+  int* block;  // per part
+  int* first;  // npart + 1: its entries in at and row->s
+  int* at;     // places in the island's vectors
+  double step;
+  bool inside;
+} abPatchJoin;
+
 typedef struct abPatchIsland {
   abPatchSystem* system;
-  int ncontact, nblock, ndof, nrow;
+  int ncontact, nblock, ndof, nrow, njoin;
   abPatchContact** contact;
   abPatchRow* row;
+  abPatchJoin* join;
   const int* mover;         // per block
   const int* size;          // per block
   const int* offset;        // per block, into the vectors below
@@ -226,10 +258,12 @@ typedef struct abPatchIsland {
   const double** factor;    // likewise, its Cholesky factor
   const double** diagonal;  // likewise, the inertia's diagonal without the rows' stiffness
   double *v, *v_free, *shift, *gradient, *direction, *momentum;
-  double* scale;  // per block: what the residual is measured by
+  double* mass;   // per block
+  double* scale;  // likewise: what the residual is measured by
   abArena* scratch;
   struct abPool* pool;  // threads for loops over its contacts, or NULL
   double departure;     // ab_patch_departure at the beginning
+  bool turned;          // its rows have branches of their own, and inertia and v_free with them
   // result
   int iterations, nregularised;
   double residual;
@@ -246,7 +280,7 @@ static inline double ab_patch_radius(const abPatchContact* c) {
 }
 // Nothing but one contact: the contact alone is the whole problem.
 static inline bool ab_patch_only(const abPatchIsland* island) {
-  return island->ncontact == 1 && island->nrow == 0;
+  return island->ncontact == 1 && island->nrow == 0 && island->njoin == 0;
 }
 
 // --- patch_law.c
@@ -293,14 +327,11 @@ void ab_patch_give_until_strike(const abPatchSystem* system, const abPair* pair,
 // --- patch_island.c: the algebra
 // The impulses given become part of the free motion.
 void ab_patch_give(abPatchIsland* island);
-void ab_patch_twist(const abPatchIsland* island, const abPatchSide* side, const double* v,
-                    abTwist* twist);
 // J x: without the drift.
 void ab_patch_relative(const abPatchIsland* island, const abPatchContact* c, const double* x,
                        double V[6]);
 void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, const double f[6],
                       double* g);
-double ab_patch_mass(const abPatchIsland* island, int block);
 void ab_patch_solve_inertia(const abPatchIsland* island, double* g);  // g <- M^-1 g
 void ab_patch_apply_inertia(const abPatchIsland* island, const double* x, double* y);  // y = M x
 void ab_patch_momenta(abPatchIsland* island);     // v = v_free + M^-1 sum J^T impulse
@@ -313,6 +344,21 @@ double ab_patch_wanted_gap(const abPatchIsland* island);  // that is small enoug
 // Impulse of a row beyond that of the branch which the response assumes, at s . v.
 double ab_patch_row_excess(const abRow* row, double sv, bool* inside);
 double ab_patch_row_speed(const abPatchRow* r, const double* v);
+// --- patch_join.c: laws that join movers
+// Edges of the islands -> system->link.
+abStatus ab_patch_links(abPatchSystem* system);
+// The island's rows among the edges item[0] .. item[n - 1], counted behind the contacts.
+abStatus ab_patch_joins(abPatchIsland* island, int n, const int* item, abArena* arena);
+// Where there are contacts, too: v from the impulses they begin with and the laws.
+void ab_patch_join_start(abPatchIsland* island);
+double ab_patch_join_speed(const abPatchJoin* j, const double* v);
+double ab_patch_join_impulse(const abPatchJoin* j, double sv, bool* inside);
+// gradient -= s p, scale of the residual += size of p
+void ab_patch_join_residual(abPatchIsland* island, double* scale);
+double ab_patch_join_rounding(const abPatchIsland* island, double speed);
+// Sets every row's impulse from v and, where all blocks are free bodies, v from the impulses: what
+// one body gets is then to rounding what the other gives.
+void ab_patch_join_finish(abPatchIsland* island);
 // Of the patch's fastest point in the relative motion V: one of its corners.
 double ab_patch_speed(const abPatchContact* c, const double V[6]);
 // How far the motion has gone, in units of each contact's own, from where the law gave the
@@ -327,15 +373,22 @@ void ab_patch_follow_pressure(abPatchContact* c, const double V[6], const double
 // How far the friction of a sliding face acts from where the normal impulse f does: x, y. False if
 // that does not matter.
 bool ab_patch_offset(const abPatchContact* c, const double f[6], double d[2]);
+// --- patch_rows.c
+// After ab_patch_momenta: the rows go over to the branches they are on with the impulses that the
+// contacts begin with; inertia, factor, v_free and v become those of these branches.
+abStatus ab_patch_turn_rows(abPatchIsland* island);
 // --- patch_matrix.c: M + sum J^T G J
 typedef struct abPatchMatrix {
   abBlockSymbolic symbolic;
-  double *T[2], *H[2];
+  double T[2][36], H[2][36];  // of free bodies
   double* value;
   bool factored;
 } abPatchMatrix;
+void ab_patch_add_joins(const abPatchIsland* island, const abPatchMatrix* matrix);
 // AB_ERROR_UNSUPPORTED: the factorisation would cost too much.
 abStatus ab_patch_matrix(abPatchIsland* island, abPatchMatrix* matrix);
+// The columns of the contacts with joint trees; once per step.
+abStatus ab_patch_columns(abPatchIsland* island, abArena* arena);
 void ab_patch_factor(abPatchIsland* island, abPatchMatrix* matrix);
 // x <- H^-1 x
 void ab_patch_back(const abPatchMatrix* matrix, double* x);

@@ -49,8 +49,9 @@ static void add_mobility(const abResponse* r, const abPatchContact* c, int k, do
 // The same for a body of a joint tree, and the coupling of two bodies of one tree.
 static void add_tree_mobility(const abResponse* r, const abPatchContact* c, int p, int q,
                               double* phi) {
-  abMat6 block;
-  ab_response_block(r, c->side[p].body, c->side[q].body, &block);
+  abMat6 block = c->side[p].branch->mobility;
+  if (c->side[p].body != c->side[q].body)
+    ab_response_block(r, c->side[p].body, c->side[q].body, &block);
   double X[2][6][6];
   const int which[2] = {p, q};
   for (int k = 0; k < 2; k++)
@@ -66,6 +67,25 @@ static void add_tree_mobility(const abResponse* r, const abPatchContact* c, int 
     for (int i = 0; i < 6; i++)
       for (int k = 0; k < 6; k++) phi[6 * i + j] += X[0][i][k] * y[k];
   }
+}
+
+// The same of a whole side with the island's own inertia: T K^-1 T^T = Y^T Y, L Y = T^T.
+static void add_turned_mobility(const abPatchIsland* island, const abPatchContact* c, int k,
+                                double (*Y)[6], double* phi) {
+  const abPatchColumns* tree = &c->tree[k];
+  int b = c->side[k].block, n = island->size[b];
+  const double* L = island->factor[b];
+  memset(Y, 0, sizeof *Y * (size_t)n);
+  for (int j = 0; j < tree->n; j++) memcpy(Y[tree->at[j]], tree->T[j], sizeof Y[0]);
+  for (int i = 0; i < n; i++) {
+    double per = 1 / L[i * n + i];
+    for (int j = 0; j < i; j++)
+      for (int d = 0; d < 6; d++) Y[i][d] -= L[i * n + j] * Y[j][d];
+    for (int d = 0; d < 6; d++) Y[i][d] *= per;
+  }
+  for (int i = 0; i < n; i++)
+    for (int p = 0; p < 6; p++)
+      for (int q = 0; q < 6; q++) phi[6 * p + q] += Y[i][p] * Y[i][q];
 }
 
 // A = L D L^T in place, pivots guarded; returns how many were replaced. 1 / D is on the diagonal.
@@ -99,19 +119,21 @@ static void solve6(const double A[36], double x[6]) {
 
 // A contact that its joints hardly let move in some direction has a singular Phi: the directions
 // are given a mobility that is small beside the others.
-static void make_R(const abPatchIsland* island, abPatchContact* c, double stiffer) {
+static void make_R(const abPatchIsland* island, abPatchContact* c, double (*Y)[6], double stiffer) {
   const abResponse* r = island->system->problem->response;
   double phi[36] = {0}, most = 0;
   bool tree = false;
   for (int k = 0; k < 2; k++) {
     if (c->side[k].block < 0) continue;
-    tree |= c->side[k].J != NULL;
-    if (c->side[k].J)
+    tree |= c->side[k].branch != NULL;
+    if (c->side[k].branch && island->turned)
+      add_turned_mobility(island, c, k, Y, phi);
+    else if (c->side[k].branch)
       add_tree_mobility(r, c, k, k, phi);
     else
       add_mobility(r, c, k, phi);
   }
-  if (c->side[0].J && c->side[0].block == c->side[1].block) {
+  if (c->side[0].branch && c->side[0].block == c->side[1].block && !island->turned) {
     add_tree_mobility(r, c, 0, 1, phi);
     add_tree_mobility(r, c, 1, 0, phi);
   }
@@ -277,10 +299,11 @@ int ab_patch_relax(abPatchIsland* island) {
 abStatus ab_patch_alone(abPatchIsland* island) {
   double stiffer = ab_patch_only(island) ? 1 : STIFFER;
   double* R = AB_TAKE(island->scratch, double, 36 * island->ncontact);
-  if (!R) return AB_ERROR_MEMORY;
+  double(*Y)[6] = ab_arena_take(island->scratch, sizeof *Y * (size_t)island->ndof);
+  if (!R || !Y) return AB_ERROR_MEMORY;
   for (int i = 0; i < island->ncontact; i++) {
     island->contact[i]->R = R + 36 * i;
-    make_R(island, island->contact[i], stiffer);
+    make_R(island, island->contact[i], Y, stiffer);
   }
   return AB_OK;
 }

@@ -17,6 +17,7 @@
 // to get deeper. Taking all depths back at once may ask for what no motion gives, say of two arms
 // that start inside each other, at any force; but nothing moving is a motion that suits all.
 #include <math.h>
+#include <string.h>
 
 #include "contact/patch.h"
 #include "math/spatial.h"
@@ -43,8 +44,9 @@ static double column(const abPatchContact* c, const bool has[2], int i, double* 
   for (int k = 0; k < 2; k++) {
     const abPatchSide* s = &c->side[k];
     if (!has[k]) continue;
-    double x[6];
-    for (int j = 0; j < 6; j++) x[j] = s->J[j * s->n + i];
+    double x[6] = {0};
+    for (int j = 0; j < s->branch->n; j++)
+      if (s->branch->at[j] == i) memcpy(x, s->branch->J[j], sizeof x);
     abTwist t = twist_move(twist_from_array(x), s->r);
     double sign = k == 0 ? 1 : -1, un = v3_dot(c->axis[2], t.lin);
     u += sign * un;
@@ -71,7 +73,7 @@ static double reach_of_tree(const abPatchContact* c, const bool has[2]) {
 static double reach(const abPatchContact* c) {
   const abPatchSide* s = c->side;
   for (int k = 0; k < 2; k++)
-    if (s[k].block >= 0 && !s[k].J) return INFINITY;
+    if (s[k].block >= 0 && !s[k].branch) return INFINITY;
   bool one = s[0].block >= 0, two = s[1].block >= 0;
   if (one && two && s[0].block == s[1].block) return reach_of_tree(c, (bool[2]){true, true});
   double sum = 0;
@@ -98,14 +100,14 @@ static void find_mobility(const abResponse* r, const abPatchContact* c, double p
   part[0] = part[1] = part[2] = 0;
   for (int k = 0; k < 2; k++) {
     if (s[k].block < 0) continue;
-    if (s[k].J) add_tree(r, c, k, k, part);
-    for (int e = 0; e < 3 && !s[k].J; e++) {
+    if (s[k].branch) add_tree(r, c, k, k, part);
+    for (int e = 0; e < 3 && !s[k].branch; e++) {
       abVec3 torque = v3_cross(s[k].r, c->axis[e]);
       part[e] +=
           r->inv_mass[s[k].body] + v3_dot(torque, m3_apply(&r->inv_inertia[s[k].body], torque));
     }
   }
-  if (s[0].J && s[0].block >= 0 && s[0].block == s[1].block) add_tree(r, c, 0, 1, part);
+  if (s[0].branch && s[0].block >= 0 && s[0].block == s[1].block) add_tree(r, c, 0, 1, part);
 }
 
 // Whether the depth needs turns that are no small angles. Once left alone, always so until the
@@ -124,7 +126,7 @@ static double rest_depth(const abContactProblem* problem, const abPatchContact* 
     if (depth > before + deep) return depth;
     return depth > 0.1 * DEEP * c->thin ? fmin(before, depth) : 0;
   }
-  if (!pair->fresh || !(depth > deep) || !(c->side[0].J || c->side[1].J)) return 0;
+  if (!pair->fresh || !(depth > deep) || !(c->side[0].branch || c->side[1].branch)) return 0;
   abVec3 v[2];
   for (int k = 0; k < 2; k++) v[k] = twist_at(problem->body[c->side[k].body].twist, c->side[k].r);
   double closing = v3_dot(c->axis[2], v3_sub(v[1], v[0]));
@@ -141,7 +143,7 @@ void ab_patch_hold(const abContactProblem* problem, abPatchContact* c, double pa
   find_mobility(r, c, part);
   c->reach = reach(c);
   bool was = !pair->fresh && memory->h > 0 && memory->held;
-  c->held = part[2] < CANNOT_OPEN * least || out_of_reach(c, pair->patch.depth, was);
+  c->held = pair->held || part[2] < CANNOT_OPEN * least || out_of_reach(c, pair->patch.depth, was);
   c->rest = rest_depth(problem, c, pair->fresh ? 0 : memory->rest);
   for (int e = 0; e < 3; e++) part[e] = fmax(part[e], least);
 }

@@ -10,40 +10,31 @@ static int body_of_free(const abPatchIsland* island, int block) {
   return island->system->problem->response->mover[island->mover[block]].body0;
 }
 
-void ab_patch_twist(const abPatchIsland* island, const abPatchSide* side, const double* v,
-                    abTwist* twist) {
-  const double* x = v + island->offset[side->block];
-  if (!side->J) {
-    *twist = twist_from_array(x);
-    return;
-  }
-  double t[6];
-  for (int i = 0; i < 6; i++) {
-    t[i] = 0;
-    for (int k = 0; k < side->n; k++) t[i] += side->J[i * side->n + k] * x[k];
-  }
-  *twist = twist_from_array(t);
-}
-
 void ab_patch_relative(const abPatchIsland* island, const abPatchContact* c, const double* v,
                        double V[6]) {
   abTwist d = twist_zero();
   for (int k = 0; k < 2; k++) {
     const abPatchSide* side = &c->side[k];
-    if (side->block < 0) continue;
-    abTwist t;
-    ab_patch_twist(island, side, v, &t);
-    t = twist_move(t, side->r);
+    if (side->block < 0 || side->branch) continue;
+    abTwist t = twist_move(twist_from_array(v + island->offset[side->block]), side->r);
     d = k == 0 ? t : twist_sub(d, t);
   }
   for (int k = 0; k < 3; k++) {
     V[k] = v3_dot(c->axis[k], d.lin);
     V[3 + k] = v3_dot(c->axis[k], d.ang);
   }
+  for (int k = 0; k < 2; k++) {
+    const abPatchColumns* tree = &c->tree[k];
+    for (int j = 0; j < tree->n; j++) {
+      double x = v[island->offset[c->side[k].block] + tree->at[j]];
+      for (int i = 0; i < 6; i++) V[i] += tree->T[j][i] * x;
+    }
+  }
 }
 
-void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, const double f[6],
-                      double* g) {
+// g += J^T f of the sides that are free bodies
+static void scatter_free(const abPatchIsland* island, const abPatchContact* c, const double f[6],
+                         double* g) {
   abVec3 force = v3_zero(), torque = v3_zero();
   for (int k = 0; k < 3; k++) {
     force = v3_axpy(f[k], c->axis[k], force);
@@ -51,22 +42,33 @@ void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, cons
   }
   for (int k = 0; k < 2; k++) {
     const abPatchSide* side = &c->side[k];
-    if (side->block < 0) continue;
+    if (side->block < 0 || side->branch) continue;
     double sign = k == 0 ? 1 : -1;
     double* out = g + island->offset[side->block];
     double w[6];
     wrench_to_array((abWrench){force, v3_add(torque, v3_cross(side->r, force))}, w);
-    if (!side->J)
-      for (int i = 0; i < 6; i++) out[i] += sign * w[i];
-    else
-      for (int j = 0; j < side->n; j++)
-        for (int i = 0; i < 6; i++) out[j] += sign * side->J[i * side->n + j] * w[i];
+    for (int i = 0; i < 6; i++) out[i] += sign * w[i];
+  }
+}
+
+static bool is_free(const abPatchSide* side) { return side->block >= 0 && !side->branch; }
+
+void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, const double f[6],
+                      double* g) {
+  if (is_free(&c->side[0]) || is_free(&c->side[1])) scatter_free(island, c, f, g);
+  for (int k = 0; k < 2; k++) {
+    const abPatchColumns* tree = &c->tree[k];
+    for (int j = 0; j < tree->n; j++) {
+      const double* T = tree->T[j];
+      g[island->offset[c->side[k].block] + tree->at[j]] +=
+          T[0] * f[0] + T[1] * f[1] + T[2] * f[2] + T[3] * f[3] + T[4] * f[4] + T[5] * f[5];
+    }
   }
 }
 
 static void solve_block(const abPatchIsland* island, int b, double* x) {
   if (island->factor[b]) {
-    dense_cholesky_solve(island->size[b], island->factor[b], x);
+    dense_cholesky_solve_mirrored(island->size[b], island->factor[b], x);
     return;
   }
   const abResponse* r = island->system->problem->response;
@@ -131,15 +133,6 @@ void ab_patch_set_twists(abPatchIsland* island) {
     ab_patch_relative(island, c, island->v, c->V);
     for (int k = 0; k < 6; k++) c->V[k] += c->drift[k];
   }
-}
-
-// Mass that a block's impulses are compared with.
-double ab_patch_mass(const abPatchIsland* island, int b) {
-  const abResponse* r = island->system->problem->response;
-  const abMover* m = &r->mover[island->mover[b]];
-  double mass = 0;
-  for (int i = 0; i < m->nbody; i++) mass += r->mass[m->body0 + i];
-  return mass;
 }
 
 // Speed of the patch's fastest point in the relative motion V: one of its corners.
@@ -244,9 +237,10 @@ double ab_patch_residual(abPatchIsland* island) {
     double p = ab_patch_row_excess(r->row, ab_patch_row_speed(r, island->v), &r->inside);
     for (int k = 0; k < r->row->n; k++) island->gradient[r->at + k] -= p * r->row->s[k];
   }
+  ab_patch_join_residual(island, island->scale);
   double worst = 0, speed = unit_speed(island->system);
   for (int b = 0; b < island->nblock; b++) {
-    double mass = ab_patch_mass(island, b);
+    double mass = island->mass[b];
     double scale = island->scale[b] / sqrt(mass) + sqrt(mass) * speed;
     double relative = sqrt(fmax(0, block_norm2(island, b))) / scale;
     if (!(relative <= worst)) worst = relative;

@@ -21,44 +21,38 @@ static void free_matrix(const abPatchContact* c, int k, double* T) {
   }
 }
 
-// The same for a tree, made once per step: T = X J.
-static void tree_matrix(const abPatchContact* c, int k, double* T) {
-  const abPatchSide* s = &c->side[k];
-  double X[36];
-  free_matrix(c, k, X);
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < s->n; j++) {
-      double sum = 0;
-      for (int l = 0; l < 6; l++) sum += X[6 * i + l] * s->J[l * s->n + j];
-      T[i * s->n + j] = sum;
-    }
+// G times a local twist
+static inline void weigh(const abPatchSlope* G, const double x[6], double y[6]) {
+  const double *t = G->t, *g = G->n;
+  y[0] = t[0] * x[0] + t[1] * x[1] + t[3] * x[5];
+  y[1] = t[1] * x[0] + t[2] * x[1] + t[4] * x[5];
+  y[2] = g[0] * x[2] + g[1] * x[3] + g[3] * x[4];
+  y[3] = g[1] * x[2] + g[2] * x[3] + g[4] * x[4];
+  y[4] = g[3] * x[2] + g[4] * x[3] + g[5] * x[4];
+  y[5] = t[3] * x[0] + t[4] * x[1] + t[5] * x[5];
 }
 
-// H = G T
-static void weigh(const abPatchSlope* G, int n, const double* T, double* H) {
-  const double *t = G->t, *g = G->n;
-  for (int j = 0; j < n; j++) {
-    double x0 = T[j], x1 = T[n + j], x2 = T[2 * n + j], x3 = T[3 * n + j], x4 = T[4 * n + j],
-           x5 = T[5 * n + j];
-    H[j] = t[0] * x0 + t[1] * x1 + t[3] * x5;
-    H[n + j] = t[1] * x0 + t[2] * x1 + t[4] * x5;
-    H[2 * n + j] = g[0] * x2 + g[1] * x3 + g[3] * x4;
-    H[3 * n + j] = g[1] * x2 + g[2] * x3 + g[4] * x4;
-    H[4 * n + j] = g[3] * x2 + g[4] * x3 + g[5] * x4;
-    H[5 * n + j] = t[3] * x0 + t[4] * x1 + t[5] * x5;
+// H = G T for a free body
+static void weigh6(const abPatchSlope* G, const double* T, double* H) {
+  for (int j = 0; j < 6; j++) {
+    double x[6], y[6];
+    for (int i = 0; i < 6; i++) x[i] = T[6 * i + j];
+    weigh(G, x, y);
+    for (int i = 0; i < 6; i++) H[6 * i + j] = y[i];
   }
 }
 
-// B (na x nb) += A^T H
-static void add_product(int na, int nb, const double* A, const double* H, double* B) {
-  for (int i = 0; i < na; i++) {
-    double* restrict to = B + i * nb;
-    for (int l = 0; l < 6; l++) {
-      double a = A[l * na + i];
-      if (a == 0) continue;  // a joint off the body's branch
-      const double* restrict h = H + l * nb;
-      for (int j = 0; j < nb; j++) to[j] += a * h[j];
-    }
+static inline double dot6(const double a[6], const double b[6]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+
+// B (n columns) += A^T G C. `lower`: A and C are the same, and the upper half of B is not read.
+static void add_columns(const abPatchSlope* G, const abPatchColumns* A, const abPatchColumns* C,
+                        bool lower, int n, double* B) {
+  for (int i = 0; i < A->n; i++) {
+    double y[6], *to = B + A->at[i] * n;
+    weigh(G, A->T[i], y);
+    for (int j = 0; j < (lower ? i + 1 : C->n); j++) to[C->at[j]] += dot6(y, C->T[j]);
   }
 }
 
@@ -75,33 +69,62 @@ AB_WIDE static void add_product6(const double* restrict A, const double* restric
   }
 }
 
-static void add_block(const abPatchMatrix* m, const abPatchContact* c, const double* const T[2],
-                      int a, int b) {
+// Its six velocities as columns.
+typedef struct FreeColumns {
+  int at[6];
+  double T[6][6];
+  abPatchColumns columns;
+} FreeColumns;
+
+static void free_columns(const double* T, FreeColumns* f) {
+  for (int j = 0; j < 6; j++) {
+    f->at[j] = j;
+    for (int i = 0; i < 6; i++) f->T[j][i] = T[6 * i + j];
+  }
+  f->columns = (abPatchColumns){6, f->at, f->T};
+}
+
+// The block of a tree with itself or with anything else.
+static void add_tree_block(abPatchMatrix* m, const abPatchContact* c, int a, int b) {
   bool transposed;
   int at = ab_block_find(&m->symbolic, c->side[a].block, c->side[b].block, &transposed);
   if (transposed) {
     int t = a;
     a = b, b = t;
   }
-  int na = c->side[a].n, nb = c->side[b].n;
-  if (na == 6 && nb == 6)
-    add_product6(T[a], m->H[b], m->value + at);
-  else
-    add_product(na, nb, T[a], m->H[b], m->value + at);
+  const abPatchColumns *A = &c->tree[a], *B = &c->tree[b];
+  FreeColumns free;
+  if (!c->side[a].branch) free_columns(m->T[a], &free), A = &free.columns;
+  if (!c->side[b].branch) free_columns(m->T[b], &free), B = &free.columns;
+  add_columns(&c->G, A, B, a == b, c->side[b].n, m->value + at);
 }
 
-static void add_contact(const abPatchMatrix* m, const abPatchContact* c) {
+static void add_block(abPatchMatrix* m, const abPatchContact* c, int a, int b) {
+  if (c->side[a].branch || c->side[b].branch) {
+    add_tree_block(m, c, a, b);
+    return;
+  }
+  bool transposed;
+  int at = ab_block_find(&m->symbolic, c->side[a].block, c->side[b].block, &transposed);
+  if (transposed)
+    add_product6(m->T[b], m->H[a], m->value + at);
+  else
+    add_product6(m->T[a], m->H[b], m->value + at);
+}
+
+static void add_contact(abPatchMatrix* m, const abPatchContact* c) {
   const abPatchSide* side = c->side;
   bool has[2] = {side[0].block >= 0, side[1].block >= 0};
-  if (has[0] && side[0].block == side[1].block) has[1] = false;  // both in T[0]
-  const double* T[2] = {c->T[0], c->T[1]};
+  if (has[0] && side[0].block == side[1].block) has[1] = false;  // both in tree[0]
   for (int k = 0; k < 2; k++) {
     if (!has[k]) continue;
-    if (!T[k]) free_matrix(c, k, m->T[k]), T[k] = m->T[k];
-    weigh(&c->G, side[k].n, T[k], m->H[k]);
-    add_block(m, c, T, k, k);
+    if (!side[k].branch) {
+      free_matrix(c, k, m->T[k]);
+      weigh6(&c->G, m->T[k], m->H[k]);
+    }
+    add_block(m, c, k, k);
   }
-  if (has[0] && has[1]) add_block(m, c, T, 0, 1);
+  if (has[0] && has[1]) add_block(m, c, 0, 1);
 }
 
 static void add_inertia(const abPatchIsland* island, int b, double* block) {
@@ -137,6 +160,7 @@ void ab_patch_factor(abPatchIsland* island, abPatchMatrix* m) {
   }
   for (int i = 0; i < island->ncontact; i++) add_contact(m, island->contact[i]);
   for (int i = 0; i < island->nrow; i++) add_row(island, m, &island->row[i]);
+  ab_patch_add_joins(island, m);
   // Pivots smaller than rounding of what was subtracted carry no information.
   island->nregularised += ab_block_factor(&m->symbolic, m->value, 16 * DBL_EPSILON);
   m->factored = true;
@@ -146,44 +170,86 @@ void ab_patch_back(const abPatchMatrix* m, double* x) { ab_block_solve(&m->symbo
 
 // --- making it
 
-static bool make_tree_matrices(abPatchIsland* island) {
+// The columns of one side, from its body's.
+static void set_columns(const abPatchContact* c, int k, abPatchColumns* to) {
+  const abPatchSide* s = &c->side[k];
+  double sign = k == 0 ? 1 : -1;
+  for (int j = 0; j < s->branch->n; j++) {
+    const double* J = s->branch->J[j];
+    abVec3 ang = v3(J[3], J[4], J[5]), lin = v3_add(v3(J[0], J[1], J[2]), v3_cross(ang, s->r));
+    double* T = to->T[to->n];
+    for (int i = 0; i < 3; i++) {
+      T[i] = sign * v3_dot(c->axis[i], lin);
+      T[3 + i] = sign * v3_dot(c->axis[i], ang);
+    }
+    to->at[to->n++] = s->branch->at[j];
+  }
+}
+
+// Two bodies of one tree: joints that carry both do not move them against each other. `at` is
+// ascending in both halves; so it is left.
+static void join_columns(int first, abPatchColumns* c) {
+  int n = 0, i = 0, j = first, end = c->n;
+  abPatchColumns old = *c;
+  c->at += end, c->T += end;  // the room of the second side
+  while (i < first || j < end) {
+    bool one = j == end || (i < first && old.at[i] < old.at[j]);
+    bool both = i < first && j < end && old.at[i] == old.at[j];
+    if (both) {
+      i++, j++;
+      continue;
+    }
+    int from = one ? i++ : j++;
+    memcpy(c->T[n], old.T[from], sizeof *c->T);
+    c->at[n++] = old.at[from];
+  }
+  c->n = n;
+}
+
+abStatus ab_patch_columns(abPatchIsland* island, abArena* arena) {
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    for (int k = 0; k < 2; k++) {
-      c->T[k] = NULL;
-      if (c->side[k].block < 0 || !c->side[k].J) continue;
-      c->T[k] = AB_TAKE(island->scratch, double, 6 * c->side[k].n);
-      if (!c->T[k]) return false;
-      tree_matrix(c, k, c->T[k]);
+    c->tree[0] = c->tree[1] = (abPatchColumns){0};
+    bool same = c->side[0].branch && c->side[0].block == c->side[1].block;
+    for (int k = 0; k < (same ? 1 : 2); k++) {
+      const abPatchBranch* b = c->side[k].branch;
+      if (!b) continue;
+      int room = same ? 2 * (b->n + c->side[1].branch->n) : b->n;
+      c->tree[k].at = AB_TAKE(arena, int, room);
+      c->tree[k].T = ab_arena_take(arena, sizeof *c->tree[k].T * (size_t)room);
+      if (!c->tree[k].at || !c->tree[k].T) return AB_ERROR_MEMORY;
+      set_columns(c, k, &c->tree[k]);
+      if (!same) continue;
+      set_columns(c, 1, &c->tree[0]);
+      join_columns(b->n, &c->tree[0]);
     }
-    // two bodies of one tree: one combined matrix
-    if (c->T[0] && c->T[1] && c->side[0].block == c->side[1].block)
-      for (int j = 0; j < 6 * c->side[0].n; j++) c->T[0][j] += c->T[1][j];
   }
-  return true;
+  return AB_OK;
 }
 
 abStatus ab_patch_matrix(abPatchIsland* island, abPatchMatrix* m) {
   abArena* arena = island->scratch;
-  int(*edge)[2] = ab_arena_take(arena, sizeof(int[2]) * (size_t)island->ncontact);
+  int n = island->ncontact;
+  for (int i = 0; i < island->njoin; i++)
+    n += island->join[i].npart * (island->join[i].npart - 1) / 2;
+  int(*edge)[2] = ab_arena_take(arena, sizeof(int[2]) * (size_t)n);
   if (!edge) return AB_ERROR_MEMORY;
-  int n = 0;
+  n = 0;
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchSide* s = island->contact[i]->side;
     if (s[0].block < 0 || s[1].block < 0 || s[0].block == s[1].block) continue;
     edge[n][0] = s[0].block, edge[n][1] = s[1].block;
     n++;
   }
+  for (int i = 0; i < island->njoin; i++)
+    for (int a = 0; a < island->join[i].npart; a++)
+      for (int b = 0; b < a; b++, n++)
+        edge[n][0] = island->join[i].block[a], edge[n][1] = island->join[i].block[b];
   *m = (abPatchMatrix){.factored = false};
   abStatus status =
       ab_block_symbolic(island->nblock, island->size, n, (const int(*)[2])edge,
                         island->system->param[AB_PATCH_DIRECT_LIMIT], arena, arena, &m->symbolic);
   if (status != AB_OK) return status;
-  for (int k = 0; k < 2; k++) {
-    m->T[k] = AB_TAKE(arena, double, 36);
-    m->H[k] = AB_TAKE(arena, double, 6 * m->symbolic.largest);
-    if (!m->T[k] || !m->H[k]) return AB_ERROR_MEMORY;
-  }
   m->value = AB_TAKE(arena, double, m->symbolic.nvalue);
-  return m->value && make_tree_matrices(island) ? AB_OK : AB_ERROR_MEMORY;
+  return m->value ? AB_OK : AB_ERROR_MEMORY;
 }

@@ -109,12 +109,10 @@ static double mobility(const abContactProblem* problem, const abPatchSide* side,
   if (side->block < 0) return 0;
   const abResponse* r = problem->response;
   abVec3 torque = v3_cross(side->r, e);
-  if (!side->J)
+  if (!side->branch)
     return r->inv_mass[side->body] + v3_dot(torque, m3_apply(&r->inv_inertia[side->body], torque));
-  abMat6 block;
-  ab_response_block(r, side->body, side->body, &block);
   abWrench w = {e, torque};
-  return twist_power(m6_apply_wrench(&block, w), w);
+  return twist_power(m6_apply_wrench(&side->branch->mobility, w), w);
 }
 
 // What gives way at the impact is held by joints, to more than a thousandth: then it is no rebound
@@ -123,7 +121,7 @@ static bool is_jointed(const abPatchSystem* system, const abPatchContact* c) {
   double all = 0, held = 0;
   for (int k = 0; k < 2; k++) {
     double part = mobility(system->problem, &c->side[k], c->axis[2]);
-    all += part, held += c->side[k].J ? part : 0;
+    all += part, held += c->side[k].branch ? part : 0;
   }
   return held > 1e-3 * all;
 }
@@ -273,7 +271,7 @@ static double shifted(const abPatchIsland* island) {
     const abContactBody* at = &island->system->problem->body[body];
     const double* s = island->shift + island->offset[b];
     abVec3 change = v3_sub(at->twist_free.lin, at->twist.lin);
-    sum += ab_patch_mass(island, b) * v3_dot(change, v3(s[0], s[1], s[2]));
+    sum += island->mass[b] * v3_dot(change, v3(s[0], s[1], s[2]));
   }
   return sum;
 }
@@ -297,7 +295,7 @@ double ab_patch_work(const abPatchIsland* island) {
   }
   sum -= shifted(island);
   double fall = island->system->gravity * island->system->h;
-  for (int b = 0; b < island->nblock; b++) sum -= 0.5 * ab_patch_mass(island, b) * fall * fall;
+  for (int b = 0; b < island->nblock; b++) sum -= 0.5 * island->mass[b] * fall * fall;
   return size > 0 ? sum / size : 0;
 }
 
@@ -541,7 +539,7 @@ static void set_sides(const abPatchSystem* system, int index, abPatchContact* c)
                                .block = mover < 0 ? -1 : system->block[mover],
                                .n = mover < 0 ? 0 : r->mover[mover].ndof,
                                .r = v3_sub(pair->patch.center, problem->body[body[k]].com),
-                               .J = system->jacobian[body[k]]};
+                               .branch = system->branch[body[k]]};
   }
 }
 
@@ -666,23 +664,50 @@ static bool takes_part(const abContactProblem* problem, const abPair* pair) {
   return pair->patch.kind != AB_PATCH_NONE && (mover[pair->body1] >= 0 || mover[pair->body2] >= 0);
 }
 
-static abStatus find_jacobians(abPatchSystem* system) {
+// Most of a tree's velocities do not move a given body: only the columns that do are kept.
+static abStatus find_branch(const abContactProblem* problem, int body, const abMover* mover,
+                            double* dense, const abPatchBranch** out) {
+  const abResponse* r = problem->response;
+  int n = mover->ndof, used = 0;
+  abPatchBranch* b = AB_TAKE(problem->scratch, abPatchBranch, 1);
+  if (!b) return AB_ERROR_MEMORY;
+  b->at = AB_TAKE(problem->scratch, int, n);
+  b->J = ab_arena_take(problem->scratch, sizeof *b->J * (size_t)n);
+  if (!b->at || !b->J) return AB_ERROR_MEMORY;
+  ab_response_jacobian(r, body, dense);
+  for (int j = 0; j < n; j++) {
+    bool moves = false;
+    for (int i = 0; i < 6; i++) {
+      b->J[used][i] = dense[i * n + j];
+      moves |= dense[i * n + j] != 0;
+    }
+    if (moves) b->at[used++] = j;
+  }
+  b->n = used;
+  ab_response_block(r, body, body, &b->mobility);
+  *out = b;
+  return AB_OK;
+}
+
+static abStatus find_branches(abPatchSystem* system) {
   const abContactProblem* problem = system->problem;
   const abResponse* r = problem->response;
-  system->jacobian = AB_TAKE(problem->scratch, const double*, problem->nbody);
-  if (!system->jacobian) return AB_ERROR_MEMORY;
-  for (int i = 0; i < problem->nbody; i++) system->jacobian[i] = NULL;
-  bool jointed = false;
-  for (int m = 0; m < r->nmover; m++) jointed |= r->mover[m].jointed;
-  for (int p = 0; p < problem->npair && jointed; p++) {
+  system->branch = AB_TAKE(problem->scratch, const abPatchBranch*, problem->nbody);
+  if (!system->branch) return AB_ERROR_MEMORY;
+  for (int i = 0; i < problem->nbody; i++) system->branch[i] = NULL;
+  int most = 0;
+  for (int m = 0; m < r->nmover; m++)
+    if (r->mover[m].jointed && r->mover[m].ndof > most) most = r->mover[m].ndof;
+  double* dense = AB_TAKE(problem->scratch, double, 6 * most);
+  if (!dense) return AB_ERROR_MEMORY;
+  for (int p = 0; p < problem->npair && most > 0; p++) {
     int body[2] = {problem->pair[p].body1, problem->pair[p].body2};
     for (int k = 0; k < 2; k++) {
-      int mover = r->mover_of_body[body[k]];
-      if (mover < 0 || !r->mover[mover].jointed || system->jacobian[body[k]]) continue;
-      double* J = AB_TAKE(problem->scratch, double, 6 * r->mover[mover].ndof);
-      if (!J) return AB_ERROR_MEMORY;
-      ab_response_jacobian(r, body[k], J);
-      system->jacobian[body[k]] = J;
+      int m = r->mover_of_body[body[k]];
+      if (m < 0 || !r->mover[m].jointed || system->branch[body[k]]) continue;
+      abStatus status =
+          find_branch(problem, body[k], &r->mover[m], dense, &system->branch[body[k]]);
+      if (status != AB_OK) return status;
     }
   }
   return AB_OK;
@@ -693,15 +718,18 @@ static abStatus join_islands(abPatchSystem* system) {
   const abContactProblem* problem = system->problem;
   const abResponse* r = problem->response;
   abIslands* islands = &system->islands;
-  int(*mover)[2] = ab_arena_take(problem->scratch, sizeof(int[2]) * (size_t)system->ncontact);
+  if (ab_patch_links(system) != AB_OK) return AB_ERROR_MEMORY;
+  int nitem = system->ncontact + system->nlink;
+  int(*mover)[2] = ab_arena_take(problem->scratch, sizeof(int[2]) * (size_t)nitem);
   system->block = AB_TAKE(problem->scratch, int, r->nmover);
   if (!mover || !system->block) return AB_ERROR_MEMORY;
   for (int i = 0; i < system->ncontact; i++) {
     const abPair* pair = &problem->pair[system->pair[i]];
     mover[i][0] = r->mover_of_body[pair->body1], mover[i][1] = r->mover_of_body[pair->body2];
   }
-  abStatus status =
-      ab_islands(r->nmover, system->ncontact, (const int(*)[2])mover, problem->scratch, islands);
+  for (int i = 0; i < system->nlink; i++)
+    memcpy(mover[system->ncontact + i], system->link[i], sizeof(int[2]));
+  abStatus status = ab_islands(r->nmover, nitem, (const int(*)[2])mover, problem->scratch, islands);
   if (status != AB_OK) return status;
   for (int i = 0; i < islands->n; i++)
     for (int b = islands->mover_start[i]; b < islands->mover_start[i + 1]; b++)
@@ -740,7 +768,7 @@ abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) 
                             .h = problem->h,
                             .gravity = v3_norm(problem->gravity),
                             .param = problem->param};
-  if (find_jacobians(system) != AB_OK || sort_rows(system) != AB_OK) return AB_ERROR_MEMORY;
+  if (find_branches(system) != AB_OK || sort_rows(system) != AB_OK) return AB_ERROR_MEMORY;
   system->pair = AB_TAKE(problem->scratch, int, problem->npair);
   system->contact = AB_TAKE(problem->scratch, abPatchContact*, problem->npair);
   double** store = AB_TAKE(problem->scratch, double*, problem->npair);
@@ -784,7 +812,7 @@ static abStatus add_tree(abPatchIsland* island, int b, abArena* arena) {
   }
   // what is left of a difference of large numbers is at least the rounding of the large one
   for (int i = 0; i < n; i++) D[i] = fmax(D[i], 1e-9 * M[i * n + i]);
-  island->nregularised += dense_cholesky(n, L, DBL_EPSILON * DBL_EPSILON * most);
+  island->nregularised += dense_cholesky_mirrored(n, L, NULL, DBL_EPSILON * DBL_EPSILON * most);
   island->inertia[b] = M;
   island->factor[b] = L;
   island->diagonal[b] = D;
@@ -815,10 +843,11 @@ static bool take_vectors(abPatchIsland* island, abArena* arena) {
   island->direction = AB_TAKE(arena, double, n);
   island->momentum = AB_TAKE(arena, double, n);
   island->scale = AB_TAKE(arena, double, island->nblock);
+  island->mass = AB_TAKE(arena, double, island->nblock);
   if (!island->shift) return false;
   memset(island->shift, 0, sizeof(double) * (size_t)n);
   return island->v && island->v_free && island->gradient && island->direction && island->momentum &&
-         island->scale;
+         island->scale && island->mass;
 }
 
 abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island) {
@@ -827,7 +856,9 @@ abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island
   const abResponse* r = problem->response;
   abArena* arena = problem->scratch;
   int first = islands->mover_start[index], nblock = islands->mover_start[index + 1] - first;
-  int pair0 = islands->pair_start[index], ncontact = islands->pair_start[index + 1] - pair0;
+  int pair0 = islands->pair_start[index], nitem = islands->pair_start[index + 1] - pair0;
+  int ncontact = 0;  // behind them the edges of laws
+  while (ncontact < nitem && islands->pair[pair0 + ncontact] < system->ncontact) ncontact++;
   int* size = AB_TAKE(arena, int, nblock);
   int* offset = AB_TAKE(arena, int, nblock + 1);
   *island = (abPatchIsland){.system = system,
@@ -851,11 +882,15 @@ abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island
     island->inertia[b] = island->factor[b] = island->diagonal[b] = NULL;
   }
   island->ndof = offset[nblock];
-  if (!take_vectors(island, arena) || add_rows(island, arena) != AB_OK) return AB_ERROR_MEMORY;
+  if (!take_vectors(island, arena) || add_rows(island, arena) != AB_OK ||
+      ab_patch_joins(island, nitem - ncontact, islands->pair + pair0 + ncontact, arena) != AB_OK)
+    return AB_ERROR_MEMORY;
   for (int b = 0; b < nblock; b++) {
     const abMover* m = &r->mover[island->mover[b]];
     memcpy(island->v_free + offset[b], problem->v_free + m->dof0, sizeof(double) * (size_t)m->ndof);
+    island->mass[b] = 0;
+    for (int i = 0; i < m->nbody; i++) island->mass[b] += r->mass[m->body0 + i];
     if (m->jointed && add_tree(island, b, arena) != AB_OK) return AB_ERROR_MEMORY;
   }
-  return AB_OK;
+  return ab_patch_columns(island, arena);
 }

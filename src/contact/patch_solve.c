@@ -45,9 +45,10 @@ typedef struct Work {
   abPatchMatrix matrix;
   double* load_step;  // change of d by that of the loads
   double* change;     // per contact: of its load, and of where that acts (x, y)
-  int nbent, nbent_row;
+  int nbent, nbent_row, nbent_join;
   abPatchContact** bent;  // contacts and rows that are not linear along the step
   abPatchRow** bent_row;
+  abPatchJoin** bent_join;
   double at0, rate;  // slope of all the others along the step: at0 + a rate
 } Work;
 
@@ -58,7 +59,9 @@ static abStatus take_work(abPatchIsland* island, Work* w) {
   w->change = AB_TAKE(island->scratch, double, 3 * island->ncontact);
   w->bent = AB_TAKE(island->scratch, abPatchContact*, island->ncontact);
   w->bent_row = AB_TAKE(island->scratch, abPatchRow*, island->nrow);
-  if (!w->load_step || !w->change || !w->bent || !w->bent_row) return AB_ERROR_MEMORY;
+  w->bent_join = AB_TAKE(island->scratch, abPatchJoin*, island->njoin);
+  if (!w->load_step || !w->change || !w->bent || !w->bent_row || !w->bent_join)
+    return AB_ERROR_MEMORY;
   return ab_patch_alone(island);
 }
 
@@ -101,10 +104,35 @@ static double find_rows(const abPatchIsland* island, Work* w) {
   return bent;
 }
 
+static double join_slope(const abPatchIsland* island, const abPatchJoin* j, double a) {
+  bool inside;
+  double sv = ab_patch_join_speed(j, island->v);
+  return -j->step * ab_patch_join_impulse(j, sv + a * j->step, &inside);
+}
+
+static double find_joins(const abPatchIsland* island, Work* w) {
+  double bent = 0;
+  w->nbent_join = 0;
+  for (int i = 0; i < island->njoin; i++) {
+    abPatchJoin* j = &island->join[i];
+    bool inside;
+    double sv = ab_patch_join_speed(j, island->v);
+    j->step = ab_patch_join_speed(j, island->direction);
+    double first = -j->step * ab_patch_join_impulse(j, sv, &inside);
+    double last = -j->step * ab_patch_join_impulse(j, sv + j->step, &inside);
+    if (inside && j->inside)
+      w->at0 += first, w->rate += last - first;
+    else
+      w->bent_join[w->nbent_join++] = j, bent += last;
+  }
+  return bent;
+}
+
 // Looks at the end of the step; returns the slope there.
 static double find_slope(const abPatchIsland* island, double slope0, Work* w) {
   double bent = find_rows(island, w);
   w->at0 = w->rate = 0, w->nbent = 0;
+  bent += find_joins(island, w);
   ab_patch_apply_inertia(island, island->direction, island->gradient);
   for (int i = 0; i < island->ndof; i++) {
     w->at0 += island->direction[i] * island->momentum[i];
@@ -135,6 +163,7 @@ static double slope_at(const abPatchIsland* island, const Work* w, double a) {
   double sum = w->at0 + a * w->rate;
   for (int i = 0; i < w->nbent; i++) sum += contact_slope(w->bent[i], a);
   for (int i = 0; i < w->nbent_row; i++) sum += row_slope(island, w->bent_row[i], a);
+  for (int i = 0; i < w->nbent_join; i++) sum += join_slope(island, w->bent_join[i], a);
   return sum;
 }
 
@@ -350,7 +379,7 @@ static void follow(abPatchIsland* island, Work* w, Follow* loads, bool relaxed, 
     return;
   }
   if (loads->times >= MOST_FOLLOWED || gap <= loads->enough || !(near || bold)) return;
-  if (!loads->direct || !solve_loads(island, w))
+  if (!loads->direct || loads->times >= BOLD || !solve_loads(island, w))
     follow_loads(island, w, bold ? 8 : 1, 0.1 * loads->enough,
                  bold ? 1 : BOLD / (1.0 + loads->times));
   if (++loads->times == BOLD) pin_friction(island);
@@ -485,6 +514,7 @@ static bool shift_load(abPatchIsland* island) {
   const abContactProblem* problem = island->system->problem;
   double least = UNSEEN * island->system->gravity * island->system->h;
   bool any = false, jointed = false;
+  if (island->njoin > 0) return false;  // laws that join bodies are made for motion along v
   for (int b = 0; b < island->nblock; b++) jointed |= island->inertia[b] != NULL;
   Moves* moves = AB_TAKE(island->scratch, Moves, island->nblock);
   if (!moves) return false;
@@ -542,7 +572,8 @@ static double rounding(const abPatchIsland* island) {
     double mass = c->push * c->law.moments.m[AB_M_1];
     most = fmax(most, v3_norm(p) * c->law.weight * c->law.moments.m[AB_M_1] / (mass * c->unit));
   }
-  return 4 * DBL_EPSILON * rate * most;
+  double unit = system->gravity * system->h + 1e-8 * system->problem->length / system->h;
+  return fmax(4 * DBL_EPSILON * rate * most, ab_patch_join_rounding(island, unit));
 }
 
 static double wanted_residual(const abPatchIsland* island) {
@@ -640,7 +671,9 @@ abStatus ab_patch_solve(abPatchIsland* island) {
   find_sliding(island);
   double tolerance = param[AB_PATCH_TOLERANCE], enough = wanted_residual(island);
   int most = (int)param[AB_PATCH_ITERATIONS], since = 0;
-  bool direct = has_joints(island) && island->ncontact <= MOST_DIRECT, relaxed = !direct;
+  bool joined = island->njoin > 0;
+  bool direct = (has_joints(island) || joined) && island->ncontact <= MOST_DIRECT,
+       relaxed = !direct;
   double gap = 0, best = INFINITY;
   Follow loads = {.enough = direct ? DIRECT_GAP : ab_patch_wanted_gap(island), .direct = direct};
   Work w = {0};
@@ -683,12 +716,13 @@ abStatus ab_patch_solve(abPatchIsland* island) {
     take_step(island, relaxed ? 1 : line_search(island, &w));
   }
   island->residual = reported(island->residual, gap);
-  if (!(island->residual <= tolerance) && w.load_step)
+  if (!(island->residual <= tolerance) && w.load_step && !joined)
     island->residual = fall_back(island, &w, 0.1 * tolerance, island->residual);
-  if (w.matrix.factored && island->nrow == 0) {
+  if (w.matrix.factored && island->nrow == 0 && !joined) {
     restore_momentum(island, &w);
     ab_patch_momenta(island);  // to the last bit
   }
+  ab_patch_join_finish(island);
   find_shift(island, &w);
   return AB_OK;
 }

@@ -11,9 +11,9 @@
 //              low = 0, high = infinity: it pushes, never pulls. v* = -g / h while g > 0: the joint
 //              arrives, and stops there at once. v* = -g / (5 h) when beyond: the excess decays by
 //              a fifth in each step, without overshoot (a first-order return, as a critically
-//              damped spring pressed into a wall has), but see SLOW_RETURN. W = 1e6
-//              times the joint's articulated inertia m: a steady acceleration a against the stop
-//              holds at g = -5e-6 a h^2. A ball's limit is the angle of its rotation; s is the
+//              damped spring pressed into a wall has); from far outside slower (return_speed). W =
+//              1e6 times the joint's articulated inertia m: a steady acceleration a against the
+//              stop holds at g = -5e-6 a h^2. A ball's limit is the angle of its rotation; s is the
 //              rotation's axis, reversed.
 //   friction   v* = 0, low = -h f, high = h f, W as above: sticks (creeping by less than
 //              1e-6 h f / m, which is then set to zero) until the load exceeds f, then slides
@@ -26,7 +26,8 @@
 //
 // v_b the velocities without bounds. Newton's method: factorise the tree with the branches of the
 // present velocities, solve, and if the result lies on other branches, go towards it as far as phi
-// falls, and repeat. That ends after finitely many rounds; usually the first guess is right. With
+// falls, and repeat. That ends after finitely many rounds; usually the first guess is right, or the
+// branches of its result are, so that a few rounds are made without looking at phi. With
 // the reaction g = (M + E) (v - v_b), which is linear in v and at a Newton point is the sum of the
 // bounds' impulses there, phi'(t) on the way needs no product with M.
 //
@@ -41,10 +42,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "dynamics/laws.h"
 #include "dynamics/trees.h"
 
-enum { MAX_ROUNDS = 50, MAX_HALVINGS = 40 };
-static const double RETURN = 0.2;
+enum { BOLD_ROUNDS = 4, MAX_ROUNDS = 50, MAX_HALVINGS = 60 };
 // A joint far beyond its limit, as many models begin, returns no faster than this [rad/s, m/s], or
 // with this time constant [s]: a foot on it would throw the robot.
 static const double SLOW_RETURN = 1.0, RETURN_TIME = 0.1;
@@ -63,13 +64,21 @@ static double along(const abTrees* t, const abBound* b, const double* v) {
   return sum;
 }
 
+// Speed at which a joint that lies `excess` beyond its limit returns: a fifth of it per step, but
+// never faster than it can stop again with the acceleration that equalities are taken back with
+// (equality_law.c): a start far outside does not throw what hangs on the joint.
+static double return_speed(const abModel* model, const abData* data, int joint, double excess) {
+  double a = ab_law_acceleration(model, model->joint[joint].type == AB_JOINT_SLIDE);
+  return fmin(AB_BOUND_RETURN * excess / data->h, sqrt(2 * a * excess));
+}
+
 static void add_limit(abData* data, int joint, double gap, const double s[3]) {
   abTrees* t = data->trees;
   abBound* b = ab_bound_add(t, joint);
   memcpy(b->s, s, 3 * sizeof(double));
   b->stiff = true;
   double fastest = fmax(SLOW_RETURN, -gap / RETURN_TIME);
-  b->target = gap > 0 ? -gap / data->h : fmin(-RETURN * gap / data->h, fastest);
+  b->target = gap > 0 ? -gap / data->h : fmin(return_speed(t->model, data, joint, -gap), fastest);
   b->high = INFINITY;
   b->state = along(t, b, data->v) < b->target ? AB_BOUND_INSIDE : AB_BOUND_LOW;
 }
@@ -166,29 +175,66 @@ static void newton_point(abData* data, int mover, bool smooth, const double* bas
   sum_impulses(t, mover, v, t->reaction_new);
 }
 
-// d phi / dt at v + x (end - v)
-static double slope(const abTrees* t, int mover, const double* v, const double* end, double x) {
+static double clamped(const abBound* b, double sv) {
+  double p = b->weight * (b->target - sv);
+  return p < b->low ? b->low : p > b->high ? b->high : p;
+}
+
+// d phi / dt at v + x (end - v) is at0 + x rate, less what the bounds that change their branch on
+// the way give.
+typedef struct Slope {
+  double at0, rate;
+} Slope;
+
+static Slope find_slope(const abTrees* t, int mover, const double* v, const double* end) {
   const abMover* m = &t->model->mover[mover];
-  double sum = 0;
-  for (int i = m->dof0; i < m->dof0 + m->ndof; i++)
-    sum += (end[i] - v[i]) * ((1 - x) * t->reaction[i] + x * t->reaction_new[i]);
+  Slope slope = {0, 0};
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) {
+    slope.at0 += (end[i] - v[i]) * t->reaction[i];
+    slope.rate += (end[i] - v[i]) * (t->reaction_new[i] - t->reaction[i]);
+  }
+  for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
+    abBound* b = &t->bound[i];
+    b->begin = along(t, b, v), b->step = along(t, b, end) - b->begin;
+    double p0 = b->weight * (b->target - b->begin), p1 = p0 - b->weight * b->step;
+    b->bends = !((p0 <= b->low && p1 <= b->low) || (p0 >= b->high && p1 >= b->high) ||
+                 (p0 >= b->low && p0 <= b->high && p1 >= b->low && p1 <= b->high));
+    if (b->bends) continue;
+    double first = clamped(b, b->begin);
+    slope.at0 -= b->step * first;
+    slope.rate -= b->step * (clamped(b, b->begin + b->step) - first);
+  }
+  return slope;
+}
+
+static double slope_at(const abTrees* t, int mover, Slope slope, double x) {
+  double sum = slope.at0 + x * slope.rate;
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     const abBound* b = &t->bound[i];
-    double s0 = along(t, b, v), ds = along(t, b, end) - s0;
-    double p = b->weight * (b->target - (s0 + x * ds));
-    sum -= ds * (p < b->low ? b->low : p > b->high ? b->high : p);
+    if (b->bends) sum -= b->step * clamped(b, b->begin + x * b->step);
   }
   return sum;
 }
 
-// Moves v, and the reaction with it, towards the Newton point `end` to where phi is least.
+// Moves v, and the reaction with it, towards the Newton point `end` to where phi is least. Where
+// all that is left between two bounds' bends is a straight line, its root is that of a secant;
+// halving sees to it that the bends are found.
 static void go_towards(abTrees* t, int mover, const double* end, double* v) {
   const abMover* m = &t->model->mover[mover];
-  double low = 0, high = 1;
-  if (slope(t, mover, v, end, 1) <= 0) low = 1;
-  for (int i = 0; i < MAX_HALVINGS && low < high; i++) {
-    double x = 0.5 * (low + high);
-    *(slope(t, mover, v, end, x) > 0 ? &high : &low) = x;
+  Slope slope = find_slope(t, mover, v, end);
+  double low = 0, high = 1, flow = slope_at(t, mover, slope, 0),
+         fhigh = slope_at(t, mover, slope, 1);
+  bool halve = false;
+  for (int i = 0; i < MAX_HALVINGS && fhigh > 0 && high - low > 1e-12 * high; i++) {
+    double width = high - low;
+    double x = halve ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
+    double f = slope_at(t, mover, slope, x);
+    if (f > 0)
+      high = x, fhigh = f;
+    else
+      low = x, flow = f;
+    if (f == 0) break;
+    halve = high - low > 0.5 * width;
   }
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) {
     v[i] += high * (end[i] - v[i]);
@@ -201,9 +247,7 @@ static void report_actuators(abData* data, int mover, const double* v) {
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     const abBound* b = &t->bound[i];
     if (b->actuator < 0) continue;
-    double p = b->weight * (b->target - along(t, b, v));
-    p = p < b->low ? b->low : p > b->high ? b->high : p;
-    data->actuator_force[b->actuator] = p / data->h;
+    data->actuator_force[b->actuator] = clamped(b, along(t, b, v)) / data->h;
   }
 }
 
@@ -212,7 +256,7 @@ static void report_actuators(abData* data, int mover, const double* v) {
 static void cap_inertial(const abData* data, int mover, double energy, double* d) {
   const abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
-  double own = ab_tree_motion(t->model, data, mover, d).energy;
+  double own = ab_tree_energy(t->model, data, mover, d);
   if (!(own > energy)) return;
   double share = sqrt(energy / own);
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) d[i] *= share;
@@ -236,7 +280,7 @@ static void correct_inertial(abData* data, int mover, double* v) {
     any = any || d[i] != 0;
   }
   if (!any) return;
-  double energy = ab_tree_motion(t->model, data, mover, v).energy;
+  double energy = ab_tree_energy(t->model, data, mover, v);
   cap_inertial(data, mover, energy, d);
   bool moved = ab_tree_motion(t->model, data, mover, data->v).energy > ALREADY_MOVES * energy;
   for (int i = begin; i < end; i++) middle[i] = (moved ? v[i] : data->v[i]) + 0.5 * d[i];
@@ -250,11 +294,18 @@ void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, d
   abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
   size_t bytes = sizeof(double) * (size_t)m->ndof;
-  newton_point(data, mover, smooth, base, v);
+  // Full steps first: a Newton point depends on nothing but its branches, and where it lies on them
+  // it is the solution.
+  bool found = false;
+  for (int round = 0; round < BOLD_ROUNDS && !found; round++) {
+    newton_point(data, mover, smooth, base, v);
+    found = !update_branches(t, mover, v);
+  }
   memcpy(t->reaction + m->dof0, t->reaction_new + m->dof0, bytes);
-  for (int round = 0; round < MAX_ROUNDS && update_branches(t, mover, v); round++) {
+  for (int round = 0; round < MAX_ROUNDS && !found; round++) {
     newton_point(data, mover, smooth, base, t->change);
     go_towards(t, mover, t->change, v);
+    found = !update_branches(t, mover, v);
   }
   if (smooth) correct_inertial(data, mover, v);
   report_actuators(data, mover, v);
@@ -302,21 +353,26 @@ static void release(abData* data, int mover, double* v) {
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += t->change[i];
 }
 
-// Takes the speed of returning limits off v: the solution with their targets at zero.
-static void stop_returning(abData* data, int mover, double* v) {
+static bool returns(const abBound* b) {
+  return b->stiff && !b->dry && b->state == AB_BOUND_INSIDE && b->target > 0;
+}
+
+// Takes the speed of returning limits off v: the solution with their targets at zero. factored: the
+// tree is, with the present branches.
+static void stop_returning(abData* data, int mover, bool factored, double* v) {
   abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
   bool any = false;
+  for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) any = any || returns(&t->bound[i]);
+  if (!any) return;
+  if (!factored) ab_tree_factor(t, mover);  // this renews the weights
   memset(t->impulse + m->dof0, 0, sizeof(double) * (size_t)m->ndof);
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     abBound* b = &t->bound[i];
-    bool limit = b->stiff && !b->dry;
-    if (!limit || b->state != AB_BOUND_INSIDE || !(b->target > 0)) continue;
+    if (!returns(b)) continue;
     add_along(t, b, -b->weight * b->target, t->impulse);
     b->target = 0;
-    any = true;
   }
-  if (!any) return;
   ab_tree_solve(t, mover, AB_LOAD_NONE, 0, t->impulse, t->change);
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += t->change[i];
   release(data, mover, v);
@@ -326,13 +382,15 @@ void ab_bounds_finish(abData* data, int mover, double* v, double* move) {
   abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
   size_t bytes = sizeof(double) * (size_t)m->ndof;
-  if (!data->contact || !data->contact->takes_rows)
+  bool one_problem = data->contact ? data->contact->takes_rows : t->laws && t->laws->n > 0;
+  bool factored = true;
+  if (!one_problem)
     release(data, mover, v);
-  else if (update_branches(t, mover, v))
-    ab_tree_factor(t, mover);
+  else
+    factored = !update_branches(t, mover, v);
   report_actuators(data, mover, v);  // contacts have changed what the servos see
   memcpy(move + m->dof0, v + m->dof0, bytes);
-  stop_returning(data, mover, v);
+  if (!ab_laws_join(t->laws, mover)) stop_returning(data, mover, factored, v);
   // what sticks stands still
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     const abBound* b = &t->bound[i];

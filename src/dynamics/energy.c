@@ -2,6 +2,7 @@
 // kinetic energy of the joint's rotor; a rotor carries no momentum of the world.
 #include <abut/abut.h>
 
+#include "dynamics/laws.h"
 #include "dynamics/trees.h"
 
 // Squared distance of a joint from where its spring is relaxed.
@@ -50,6 +51,14 @@ abEnergy ab_energy(const abModel* model, const abData* data) {
     if (joint->armature > 0) e.kinetic += 0.5 * joint->armature * rotor_speed2(data, joint);
     if (joint->stiffness > 0)
       e.spring += 0.5 * joint->stiffness * spring_stretch2(model, data, joint);
+  }
+  for (int i = 0; i < model->ntendon; i++) {
+    const abTendon* t = &model->tendon[i];
+    if (t->stiffness > 0) e.spring += ab_tendon_spring_energy(t, ab_tendon_length(model, data, t));
+    if (t->armature > 0) {
+      double speed = ab_tendon_speed(model, data, t);
+      e.kinetic += 0.5 * t->armature * speed * speed;
+    }
   }
   return e;
 }

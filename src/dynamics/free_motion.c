@@ -12,6 +12,7 @@
 #include "base/arena.h"
 
 #include "dynamics/kinematics.h"
+#include "dynamics/laws.h"
 #include "dynamics/rk4.h"
 #include "dynamics/trees.h"
 
@@ -37,6 +38,13 @@ static bool has_trees(const abModel* model) {
   return false;
 }
 
+// Without memory the step ends in values that are not numbers, and is reported as broken.
+static void begin_laws(const abModel* model, abData* data, bool implicit) {
+  data->trees->laws = NULL;
+  if (!ab_laws_any(model) || ab_laws_begin(model, data, implicit)) return;
+  for (int i = 0; i < model->nv; i++) data->trees->tau[i] = data->trees->v_smooth[i] = NAN;
+}
+
 void ab_free_motion(const abModel* model, abData* data) {
   bool rk4 = model->integrator == AB_RK4;
   if (rk4 && has_trees(model)) {
@@ -55,8 +63,11 @@ void ab_free_motion(const abModel* model, abData* data) {
     }
     ab_tree_state(model, data, m);
     ab_joint_forces(model, data, m, !rk4);
-    ab_bounds_begin(model, data, m);
   }
+  begin_laws(model, data, !rk4);
+  for (int m = 0; m < model->nmover; m++)
+    if (model->mover[m].jointed && !data->asleep[model->mover[m].body0])
+      ab_bounds_begin(model, data, m);
   ab_actuators(model, data, !rk4);
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
@@ -66,6 +77,7 @@ void ab_free_motion(const abModel* model, abData* data) {
     else
       ab_bounds_solve(data, m, !rk4, rk4 ? data->trees->v_smooth : data->v, data->v_free);
   }
+  ab_laws_inertial(model, data);
 }
 
 bool ab_free_motion_follow(const abModel* model, abData* data, const double* v) {

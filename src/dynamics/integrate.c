@@ -105,6 +105,10 @@ static void free_body_cayley(const abModel* model, abData* data, const abMover* 
   twist_to_array(end, data->v + mover->dof0);
 }
 
+static int joint_dofs(abJointType type) {
+  return type == AB_JOINT_FREE ? 6 : type == AB_JOINT_BALL ? 3 : 1;
+}
+
 // Coordinates of one joint, moved on by the velocities dv (its own) over h.
 static void move_joint(const abModel* model, double* q_all, const double* dv, int j, double h) {
   const abJoint* joint = &model->joint[j];
@@ -120,6 +124,15 @@ static void move_joint(const abModel* model, double* q_all, const double* dv, in
     write_quat(ab_turn(now, quat_rotate(now, v3(h * dv[0], h * dv[1], h * dv[2]))), q);
   } else {
     q[0] += h * dv[0];
+  }
+}
+
+void ab_move_coordinates(const abModel* model, double* q, const double* dq) {
+  for (int j = 0; j < model->njoint; j++) {
+    int v0 = model->joint[j].v0, n = joint_dofs(model->joint[j].type);
+    bool moves = false;
+    for (int k = 0; k < n; k++) moves = moves || dq[v0 + k] != 0;
+    if (moves) move_joint(model, q, dq + v0, j, 1);
   }
 }
 

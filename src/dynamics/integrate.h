@@ -11,5 +11,7 @@
 // only (holdback.h); NULL: for all of it. Changes data->q and data->v only.
 void ab_integrate(const abModel* model, abData* data, const double* v_solved, const double* shift,
                   const abTwist* twist_end, const double* share);
+// Coordinates moved on by dq, in the directions of the velocities.
+void ab_move_coordinates(const abModel* model, double* q, const double* dq);
 
 #endif

@@ -122,19 +122,17 @@ void ab_joint_forces(const abModel* model, abData* data, int mover, bool implici
 
 typedef struct Drive {
   double s[6];  // moment arms: joint impulse per unit of the actuator's impulse
-  double length, speed;
-  double force;   // within its range
-  double kp, kd;  // feedback
-  double low, high;
+  double length;
+  abDriveForce f;
 } Drive;
 
 static double clamp(double x, double low, double high) {
   return x < low ? low : x > high ? high : x;
 }
 
-// Length, speed and moment arms.
-static void drive_geometry(const abModel* model, const abData* data, const abActuator* a,
-                           Drive* d) {
+// Length and moment arms; returns the speed.
+static double drive_geometry(const abModel* model, const abData* data, const abActuator* a,
+                             Drive* d) {
   const abJoint* joint = &model->joint[a->joint];
   const double *q = data->q + joint->q0, *g = a->gear;
   const double* v = data->v + joint->v0;
@@ -151,15 +149,12 @@ static void drive_geometry(const abModel* model, const abData* data, const abAct
     d->s[0] = g[0];
     d->length = g[0] * q[0];
   }
-  d->speed = 0;
-  for (int k = 0; k < n; k++) d->speed += d->s[k] * v[k];
+  double speed = 0;
+  for (int k = 0; k < n; k++) speed += d->s[k] * v[k];
+  return speed;
 }
 
-static Drive drive_at(const abModel* model, const abData* data, int actuator) {
-  const abActuator* a = &model->actuator[actuator];
-  Drive d;
-  drive_geometry(model, data, a, &d);
-  double ctrl = data->ctrl[actuator];
+abDriveForce ab_drive_force(const abActuator* a, double ctrl, double length, double speed) {
   if (a->ctrl_limited) ctrl = clamp(ctrl, a->ctrl_range[0], a->ctrl_range[1]);
   double fixed = a->gainprm[0] * ctrl, by_length = 0, by_speed = 0;
   if (a->gain == AB_GAIN_AFFINE) by_length = a->gainprm[1] * ctrl, by_speed = a->gainprm[2] * ctrl;
@@ -168,11 +163,19 @@ static Drive drive_at(const abModel* model, const abData* data, int actuator) {
     by_length += a->biasprm[1];
     by_speed += a->biasprm[2];
   }
-  d.low = a->force_limited ? a->force_range[0] : -INFINITY;
-  d.high = a->force_limited ? a->force_range[1] : INFINITY;
-  d.force = fixed + by_length * d.length + by_speed * d.speed;
-  d.kp = by_length < 0 ? -by_length : 0;
-  d.kd = by_speed < 0 ? -by_speed : 0;
+  return (abDriveForce){.speed = speed,
+                        .force = fixed + by_length * length + by_speed * speed,
+                        .kp = by_length < 0 ? -by_length : 0,
+                        .kd = by_speed < 0 ? -by_speed : 0,
+                        .low = a->force_limited ? a->force_range[0] : -INFINITY,
+                        .high = a->force_limited ? a->force_range[1] : INFINITY};
+}
+
+static Drive drive_at(const abModel* model, const abData* data, int actuator) {
+  const abActuator* a = &model->actuator[actuator];
+  Drive d;
+  double speed = drive_geometry(model, data, a, &d);
+  d.f = ab_drive_force(a, data->ctrl[actuator], d.length, speed);
   return d;
 }
 
@@ -192,25 +195,26 @@ static void drive_joint(abData* data, int actuator, int joint, const Drive* d, d
     bound->actuator = actuator;
     memcpy(bound->s, d->s, sizeof d->s);
     bound->weight = weight;
-    bound->target = d->speed + h * d->force / weight;
-    bound->low = h * d->low;
-    bound->high = h * d->high;
-    bound->state = d->force < d->low    ? AB_BOUND_LOW
-                   : d->force > d->high ? AB_BOUND_HIGH
-                                        : AB_BOUND_INSIDE;
+    bound->target = d->f.speed + h * d->f.force / weight;
+    bound->low = h * d->f.low;
+    bound->high = h * d->f.high;
+    bound->state = d->f.force < d->f.low    ? AB_BOUND_LOW
+                   : d->f.force > d->f.high ? AB_BOUND_HIGH
+                                            : AB_BOUND_INSIDE;
     return;
   }
   for (int k = 0; k < link->ndof; k++)
-    t->tau[link->dof + k] += d->s[k] * clamp(d->force, d->low, d->high);
+    t->tau[link->dof + k] += d->s[k] * clamp(d->f.force, d->f.low, d->f.high);
 }
 
 void ab_actuators(const abModel* model, abData* data, bool implicit) {
   for (int i = 0; i < model->nactuator; i++) {
     int j = model->actuator[i].joint;
+    if (j < 0) continue;  // laws.c
     if (data->asleep[model->joint[j].body]) continue;
     Drive d = drive_at(model, data, i);
-    data->actuator_force[i] = clamp(d.force, d.low, d.high);
-    double weight = implicit ? data->h * (d.kd + 0.5 * data->h * d.kp) : 0;
+    data->actuator_force[i] = clamp(d.f.force, d.f.low, d.f.high);
+    double weight = implicit ? data->h * (d.f.kd + 0.5 * data->h * d.f.kp) : 0;
     if (!model->mover[model->body[model->joint[j].body].mover].jointed)
       drive_free_body(data->trees, j, &d, data->actuator_force[i]);
     else

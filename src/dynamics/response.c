@@ -11,7 +11,7 @@
 //   block     between two bodies on the same link it is the link's omega moved to the two centres
 //             of mass. Else let k be the nearest common ancestor of their links: an impulse on b
 //             acts on k as T_b^T f, k answers with omega_k, and a takes T_a of that, where T is the
-//             product of N X over the links below k: O(depth), and no memory.
+//             product of N over the links below k: O(depth), and no memory.
 //   inertia   composite rigid bodies (Walker & Orin 1982).
 //
 // apply and inertia use scratch of the mover: one call per mover at a time. The others only read.
@@ -23,9 +23,9 @@ static bool is_free(const abResponse* r, int body) {
   return !r->mover[r->mover_of_body[body]].jointed;
 }
 
-// From the point of a body's link to its centre of mass.
+// From the origin of a body's tree to its centre of mass.
 static abVec3 offset(const abTrees* t, int body) {
-  return v3_sub(t->com[body], t->link[t->link_of_body[body]].point);
+  return v3_sub(t->com[body], t->origin[t->mover_of_body[body]]);
 }
 
 // Acceleration at the centre of mass that the velocities alone cause. A free body keeps its angular
@@ -39,11 +39,20 @@ static abTwist find_bias(const abResponse* r, int body, abVec3 w) {
   const abLink* link = &t->link[t->link_of_body[body]];
   abVec3 d = offset(t, body);
   abTwist a = twist_move(link->bias, d);
-  a.lin = v3_add(a.lin, v3_cross(w, v3_cross(w, d)));
+  // of the material that is there, not at the place
+  a.lin = v3_add(a.lin, v3_cross(link->start.ang, twist_at(link->start, d)));
   return a;
 }
 
-void ab_response_update(const abModel* model, abData* data) {
+// Of all bodies of a tree, in one pass from the root.
+static void tree_twists(const abTrees* t, int m, const double* v, abTwist* twist) {
+  const abMover* mover = &t->model->mover[m];
+  ab_tree_twists(t, m, v);
+  for (int b = mover->body0; b < mover->body0 + mover->nbody; b++)
+    twist[b] = twist_move(t->pull[t->link_of_body[b]], offset(t, b));
+}
+
+void ab_response_begin(const abModel* model, abData* data) {
   abTrees* t = data->trees;
   t->com = data->com;
   data->response = (abResponse){.nbody = model->nbody,
@@ -56,14 +65,44 @@ void ab_response_update(const abModel* model, abData* data) {
                                 .inertia = data->inertia,
                                 .inv_inertia = data->inv_inertia,
                                 .tree = t};
-  for (int m = 0; m < model->nmover; m++)
-    if (model->mover[m].jointed && !data->asleep[model->mover[m].body0]) ab_tree_omega(t, m);
   for (int b = 0; b < model->nbody; b++) {
     bool moves = t->mover_of_body[b] >= 0 && !data->asleep[b];
-    data->twist_free[b] =
-        moves ? ab_response_twist(&data->response, data->v_free, b) : twist_zero();
+    data->twist_free[b] = twist_zero();
     data->bias[b] = moves ? find_bias(&data->response, b, data->twist[b].ang) : twist_zero();
   }
+  for (int m = 0; m < model->nmover; m++) {
+    const abMover* mover = &model->mover[m];
+    if (data->asleep[mover->body0]) continue;
+    if (mover->jointed)
+      tree_twists(t, m, data->v_free, data->twist_free);
+    else
+      data->twist_free[mover->body0] = twist_from_array(data->v_free + mover->dof0);
+  }
+}
+
+static void find_omega(const abModel* model, abData* data) {
+  for (int m = 0; m < model->nmover; m++)
+    if (model->mover[m].jointed && !data->asleep[model->mover[m].body0])
+      ab_tree_omega(data->trees, m);
+}
+
+void ab_response_update(const abModel* model, abData* data) {
+  ab_response_begin(model, data);
+  for (int j = 0; j < model->njoint; j++) data->trees->wanted[j] = true;
+  find_omega(model, data);
+}
+
+void ab_response_touch(const abModel* model, abData* data) {
+  abTrees* t = data->trees;
+  if (data->npair == 0) return;
+  for (int j = 0; j < model->njoint; j++) t->wanted[j] = false;
+  for (int i = 0; i < data->npair; i++) {
+    int body[2] = {data->pair[i].body1, data->pair[i].body2};
+    for (int k = 0; k < 2; k++)
+      for (int j = t->link_of_body[body[k]]; j >= 0 && !t->wanted[j]; j = t->link[j].parent)
+        t->wanted[j] = true;
+  }
+  find_omega(model, data);
 }
 
 abTwist ab_response_twist(const abResponse* r, const double* v, int body) {
@@ -71,15 +110,13 @@ abTwist ab_response_twist(const abResponse* r, const double* v, int body) {
   if (m < 0) return twist_zero();
   if (is_free(r, body)) return twist_from_array(v + r->mover[m].dof0);
   const abTrees* t = r->tree;
-  abTwist sum = twist_zero();
+  double sum[6] = {0};
   for (int j = t->link_of_body[body]; j >= 0; j = t->link[j].parent) {
     const abLink* link = &t->link[j];
-    double own[6] = {0};
     for (int k = 0; k < link->ndof; k++)
-      for (int i = 0; i < 6; i++) own[i] += t->S[link->dof + k][i] * v[link->dof + k];
-    sum = twist_add(sum, twist_move(twist_from_array(own), v3_sub(t->com[body], link->point)));
+      for (int i = 0; i < 6; i++) sum[i] += t->S[link->dof + k][i] * v[link->dof + k];
   }
-  return sum;
+  return twist_move(twist_from_array(sum), offset(t, body));
 }
 
 void ab_response_apply(const abResponse* r, int body, abWrench impulse, double* v) {
@@ -97,7 +134,7 @@ void ab_response_apply(const abResponse* r, int body, abWrench impulse, double* 
   u[3] += ang.x, u[4] += ang.y, u[5] += ang.z;
 }
 
-// The twist at the centre of mass by that at the link's point: [1 -[d]x; 0 1].
+// The twist at the centre of mass by that at the tree's origin: [1 -[d]x; 0 1].
 static abMat6 to_centre(abVec3 d) {
   abMat6 X = m6_zero();
   abMat3 s = m3_skew(d);
@@ -159,33 +196,29 @@ static void inertia_diagonal(const abTrees* t, int joint, const double F[6][6], 
     for (int l = 0; l < link->ndof; l++) {
       double* m = &M[k * n + l];
       *m = t->extra[link->block + k * link->ndof + l];
-      for (int i = 0; i < 6; i++) *m += t->S[link->dof + k][i] * F[l][i];
+      *m += dot6(t->S[link->dof + k], F[l]);
       for (int b = link->bound; b >= 0; b = t->bound[b].next)
         if (t->bound[b].state == AB_BOUND_INSIDE)
           *m += t->bound[b].weight * t->bound[b].s[k] * t->bound[b].s[l];
     }
 }
 
-// Column block of a joint: the wrench of its composite body, carried up to the root.
+// Column block of a joint: the wrench of its composite body, felt by all joints up to the root.
 static void inertia_column(const abTrees* t, int joint, const abMover* mover, double* M) {
   const abLink* link = &t->link[joint];
   int n = mover->ndof, c = link->dof - mover->dof0;
-  double F[6][6] = {{0}};
+  double F[6][6];
   for (int l = 0; l < link->ndof; l++)
-    wrench_to_array(inertia6_apply(&t->composite[joint], twist_from_array(t->S[link->dof + l])),
-                    F[l]);
+    wrench_to_array(rigid_apply(&t->composite[joint], twist_from_array(t->S[link->dof + l])), F[l]);
   inertia_diagonal(t, joint, (const double(*)[6])F, n, M + c * n + c);
-  for (int j = joint; t->link[j].parent >= 0; j = t->link[j].parent) {
-    const abLink* up = &t->link[t->link[j].parent];
-    for (int l = 0; l < link->ndof; l++) {
-      wrench_to_array(wrench_move(wrench_from_array(F[l]), v3_neg(t->link[j].r)), F[l]);
+  for (int j = link->parent; j >= 0; j = t->link[j].parent) {
+    const abLink* up = &t->link[j];
+    for (int l = 0; l < link->ndof; l++)
       for (int k = 0; k < up->ndof; k++) {
-        double s = 0;
-        for (int i = 0; i < 6; i++) s += t->S[up->dof + k][i] * F[l][i];
+        double s = dot6(t->S[up->dof + k], F[l]);
         M[(up->dof - mover->dof0 + k) * n + c + l] = s;
         M[(c + l) * n + up->dof - mover->dof0 + k] = s;
       }
-    }
   }
 }
 
@@ -198,9 +231,7 @@ void ab_response_inertia(const abResponse* r, int m, double* M) {
     abTreeRange range = tree_range(t->model, mover);
     for (int j = range.joint0; j < range.joint1; j++) t->composite[j] = t->link[j].rigid;
     for (int j = range.joint1 - 1; j >= range.joint0; j--) {
-      if (t->link[j].parent < 0) continue;
-      abInertia6 I = ab_inertia6_shift(&t->composite[j], t->link[j].r);
-      ab_inertia6_add(&t->composite[t->link[j].parent], &I);
+      if (t->link[j].parent >= 0) rigid_add(&t->composite[t->link[j].parent], &t->composite[j]);
     }
     for (int j = range.joint0; j < range.joint1; j++) inertia_column(t, j, mover, M);
     return;
@@ -218,12 +249,12 @@ void ab_response_jacobian(const abResponse* r, int body, double* J) {
   for (int i = 0; i < 6 * n; i++) J[i] = !r->mover[m].jointed && i % 7 == 0 ? 1 : 0;
   if (!r->mover[m].jointed) return;
   const abTrees* t = r->tree;
+  abVec3 d = offset(t, body);
   for (int j = t->link_of_body[body]; j >= 0; j = t->link[j].parent) {
     const abLink* link = &t->link[j];
     for (int k = 0; k < link->ndof; k++) {
-      abTwist own = twist_from_array(t->S[link->dof + k]);
       double x[6];
-      twist_to_array(twist_move(own, v3_sub(t->com[body], link->point)), x);
+      twist_to_array(twist_move(twist_from_array(t->S[link->dof + k]), d), x);
       for (int i = 0; i < 6; i++) J[i * n + link->dof - r->mover[m].dof0 + k] = x[i];
     }
   }

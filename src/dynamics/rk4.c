@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "dynamics/kinematics.h"
+#include "dynamics/laws.h"
 #include "dynamics/rotate.h"
 #include "dynamics/trees.h"
 
@@ -125,6 +126,7 @@ static void evaluate(const abModel* model, abData* stage, double* dq, double* dv
     ab_joint_forces(model, stage, m, false);
   }
   ab_actuators(model, stage, false);
+  if (ab_laws_any(model)) ab_laws_loads(model, stage);
   for (int m = 0; m < model->nmover; m++) {
     if (!model->mover[m].jointed || stage->asleep[model->mover[m].body0]) continue;
     ab_tree_factor(t, m);

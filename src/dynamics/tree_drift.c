@@ -41,33 +41,44 @@ static void add_motion(const abModel* model, const abData* data, int b, abTwist 
   sum->momentum.torque = v3_add(sum->momentum.torque, v3_add(L, v3_cross(d, p)));
 }
 
+static double rotor_energy(const abModel* model, const abMover* mover, const double* v) {
+  double sum = 0;
+  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++)
+    sum += 0.5 * model->dof_armature[i] * v[i] * v[i];
+  return sum;
+}
+
 static void finish_motion(const abModel* model, const abMover* mover, const double* v, abVec3 x,
                           abTreeMotion* sum) {
-  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++)
-    sum->energy += 0.5 * model->dof_armature[i] * v[i] * v[i];
+  sum->energy += rotor_energy(model, mover, v);
   abVec3 d = v3_scale(1 / sum->mass, sum->com);
   sum->momentum = wrench_move(sum->momentum, d);
   sum->com = v3_add(x, d);
 }
 
-abTreeMotion ab_tree_motion(const abModel* model, const abData* data, int m, const double* v) {
+double ab_tree_energy(const abModel* model, const abData* data, int m, const double* v) {
   const abMover* mover = &model->mover[m];
   const abTrees* t = data->trees;
   abTreeRange range = tree_range(model, mover);
-  for (int j = range.joint0; j < range.joint1; j++) {
-    const abLink* link = &t->link[j];
-    double own[6] = {0};
-    for (int k = 0; k < link->ndof; k++)
-      for (int i = 0; i < 6; i++) own[i] += t->S[link->dof + k][i] * v[link->dof + k];
-    abTwist up = link->parent < 0 ? twist_zero() : twist_move(t->pull[link->parent], link->r);
-    t->pull[j] = twist_add(up, twist_from_array(own));
-  }
+  double sum = rotor_energy(model, mover, v);
+  ab_tree_twists(t, m, v);
+  for (int j = range.joint0; j < range.joint1; j++)
+    sum += 0.5 * twist_power(t->pull[j], rigid_apply(&t->link[j].rigid, t->pull[j]));
+  return sum;
+}
+
+// Body by body, and each from joint to joint, as after the drift: what is compared is then wrong by
+// rounding of its own size, not by that of the motion about the origin.
+abTreeMotion ab_tree_motion(const abModel* model, const abData* data, int m, const double* v) {
+  const abMover* mover = &model->mover[m];
+  abTwist* twist = data->trees->twist;
   abTreeMotion sum = {0};
   abVec3 x = data->com[mover->body0];
   for (int b = mover->body0; b < mover->body0 + mover->nbody; b++) {
-    int j = t->link_of_body[b];
-    abVec3 d = v3_sub(data->com[b], t->link[j].point);
-    add_motion(model, data, b, twist_move(t->pull[j], d), x, &sum);
+    int parent = model->body[b].parent;
+    if (parent < mover->body0) twist[parent] = data->twist[parent];
+    twist[b] = ab_kinematics_twist(model, data, b, twist, v);
+    add_motion(model, data, b, twist[b], x, &sum);
   }
   finish_motion(model, mover, v, x, &sum);
   return sum;
@@ -144,9 +155,11 @@ void ab_tree_drift(const abModel* model, abData* data, int m, abTreeMotion befor
   if (root->type != AB_JOINT_FREE) {
     double s = energy_scale(before.energy, now.energy);
     for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) data->v[i] *= s;
+    data->trees->placed[m] = true;
     return;
   }
   floating_drift(model, data, mover, before, now);
+  data->trees->placed[m] = touched;
   if (touched) return;
   abVec3 step = v3_scale(data->h / before.mass, before.momentum.force);
   abVec3 shift = v3_sub(step, v3_sub(now.com, before.com));

@@ -5,60 +5,42 @@
 // joints behind it are free to give way. With U = I S and D = S^T U + E, where E holds armature,
 // the implicit terms of the joint and the weights of its active bounds,
 //
-//   backwards:  I_p += X^T (I - U D^-1 U^T) X
-//               f  = p + I c,   u = P - S^T f,   p_p += X^T (f + U D^-1 u)
-//   forwards:   a = X A_p,   dv = D^-1 (u - U^T a),   A = a + c + S dv.
+//   backwards:  I_p += I - U D^-1 U^T
+//               f  = p + I c,   u = P - S^T f,   p_p += f + U D^-1 u
+//   forwards:   a = A_p,   dv = D^-1 (u - U^T a),   A = a + c + S dv.
 //
 // Everything is in units of impulse and velocity: p is h times the inertial wrench less the load, c
 // h times the velocity product, P the joint impulse. The sum over the tree is (M + E) dv = P - h
-// bias, bias being the inertial forces less the loads. X^T moves a wrench from the link's point to
-// its parent's.
+// bias, bias being the inertial forces less the loads.
 //
-// The response of a link to an impulse f on itself, omega: the parent feels X^T N^T f with
-// N = 1 - S D^-1 U^T and passes its own response down again, so that
+// The response of a link to an impulse f on itself, omega: the parent feels N^T f with N = 1 - S
+// D^-1 U^T and passes its own response down again, so that
 //
-//   omega = N X omega_p X^T N^T + S D^-1 S^T,
+//   omega = N omega_p N^T + S D^-1 S^T,
 //
-// one pass from the root for all links; see response.c for its use.
+// one pass from the root for all links; see response.c for its use. Nearly all joints have one
+// velocity; for them the loops over a joint's own are written out.
 #include <string.h>
 
+#include "base/wide.h"
 #include "dynamics/trees.h"
 
-void ab_inertia6_add(abInertia6* a, const abInertia6* b) {
-  a->A = m3_add(&a->A, &b->A);
-  a->B = m3_add(&a->B, &b->B);
-  a->C = m3_add(&a->C, &b->C);
+// y = A x of a symmetric A
+static inline void times6(const abMat6* A, const double x[6], double y[6]) {
+  for (int i = 0; i < 6; i++) y[i] = A->m[0][i] * x[0];
+  for (int j = 1; j < 6; j++)
+    for (int i = 0; i < 6; i++) y[i] += A->m[j][i] * x[j];
 }
 
-// A [r]x
-static abMat3 times_skew(const abMat3* A, abVec3 r) {
-  abMat3 c;
-  for (int i = 0; i < 3; i++) {
-    abVec3 row = v3_cross(m3_row(A, i), r);
-    c.m[i][0] = row.x, c.m[i][1] = row.y, c.m[i][2] = row.z;
-  }
-  return c;
-}
-
-// X^T [A B; B^T C] X with X = [1 -[r]x; 0 1]: B' = B - A [r]x, C' = C + [r]x B' - B^T [r]x.
-abInertia6 ab_inertia6_shift(const abInertia6* I, abVec3 r) {
-  abInertia6 s = *I;
-  abMat3 Ar = times_skew(&I->A, r), Bt = m3_transpose(&I->B), Btr = times_skew(&Bt, r);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) s.B.m[i][j] -= Ar.m[i][j];
-  // [r]x B' = -(B'^T [r]x)^T
-  abMat3 Bn = m3_transpose(&s.B), Bnr = times_skew(&Bn, r);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) s.C.m[i][j] -= Bnr.m[j][i] + Btr.m[i][j];
-  return s;
-}
-
-static double dot6(const double a[6], const double b[6]) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
-}
-
-static void inertia_times(const abInertia6* I, const double s[6], double u[6]) {
-  wrench_to_array(inertia6_apply(I, twist_from_array(s)), u);
+static inline void rigid_expand(const abRigid* R, abMat6* out) {
+  abVec3 c = R->c;
+  const double* I = R->I;
+  *out = (abMat6){{{R->m, 0, 0, 0, c.z, -c.y},
+                   {0, R->m, 0, -c.z, 0, c.x},
+                   {0, 0, R->m, c.y, -c.x, 0},
+                   {0, -c.z, c.y, I[0], I[3], I[4]},
+                   {c.z, 0, -c.x, I[3], I[1], I[5]},
+                   {-c.y, c.x, 0, I[4], I[5], I[2]}}};
 }
 
 // Inverse of a symmetric positive definite n x n matrix, n <= 6. A matrix that is not gives values
@@ -101,98 +83,136 @@ static void add_bounds(abTrees* t, int joint, double* D) {
   }
 }
 
-static void factor_link(abTrees* t, int joint) {
+// The general case of factor_link.
+static void factor_many(abTrees* t, int joint) {
   abLink* link = &t->link[joint];
   int n = link->ndof;
   double(*S)[6] = t->S + link->dof, (*U)[6] = t->U + link->dof, D[36];
-  for (int k = 0; k < n; k++) inertia_times(&link->articulated, S[k], U[k]);
+  for (int k = 0; k < n; k++) times6(&link->articulated, S[k], U[k]);
   for (int k = 0; k < n; k++)
     for (int l = 0; l < n; l++) D[k * n + l] = dot6(S[k], U[l]) + t->extra[link->block + k * n + l];
   add_bounds(t, joint, D);
   double* Dinv = t->Dinv + link->block;
   small_inverse(n, D, Dinv);
   if (link->parent < 0) return;
-  abInertia6 rest = link->articulated;
+  abMat6* up = &t->link[link->parent].articulated;
+  m6_add_to(up, &link->articulated);
   for (int k = 0; k < n; k++) {
     double g[6] = {0};
     for (int l = 0; l < n; l++)
       for (int i = 0; i < 6; i++) g[i] += Dinv[k * n + l] * U[l][i];
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++) {
-        rest.A.m[i][j] -= U[k][i] * g[j];
-        rest.B.m[i][j] -= U[k][i] * g[3 + j];
-        rest.C.m[i][j] -= U[k][3 + i] * g[3 + j];
-      }
+    for (int i = 0; i < 6; i++)
+      for (int j = 0; j < 6; j++) up->m[i][j] -= U[k][i] * g[j];
   }
-  rest = ab_inertia6_shift(&rest, link->r);
-  ab_inertia6_add(&t->link[link->parent].articulated, &rest);
+}
+
+static inline void factor_link(abTrees* t, int joint) {
+  abLink* link = &t->link[joint];
+  const abMat6* I = &link->articulated;
+  if (link->ndof > 1) {
+    factor_many(t, joint);
+    return;
+  }
+  const double* S = t->S[link->dof];
+  double* U = t->U[link->dof];
+  times6(I, S, U);
+  double D = dot6(S, U) + t->extra[link->block];
+  if (link->bound >= 0) add_bounds(t, joint, &D);
+  double per = t->Dinv[link->block] = 1 / D;
+  if (link->parent < 0) return;
+  abMat6* up = &t->link[link->parent].articulated;
+  for (int i = 0; i < 6; i++) {
+    double g = per * U[i];
+    for (int j = 0; j < 6; j++) up->m[i][j] += I->m[i][j] - g * U[j];
+  }
+}
+
+AB_WIDE static void factor_links(abTrees* t, int begin, int end) {
+  for (int j = begin; j < end; j++) rigid_expand(&t->link[j].rigid, &t->link[j].articulated);
+  for (int j = end - 1; j >= begin; j--) factor_link(t, j);
 }
 
 void ab_tree_factor(abTrees* t, int mover) {
   abTreeRange range = tree_range(t->model, &t->model->mover[mover]);
-  for (int j = range.joint0; j < range.joint1; j++) t->link[j].articulated = t->link[j].rigid;
-  for (int j = range.joint1 - 1; j >= range.joint0; j--) factor_link(t, j);
+  factor_links(t, range.joint0, range.joint1);
 }
 
 // y = D^-1 x of a link
-static void apply_Dinv(const abTrees* t, const abLink* link, const double* x, double* y) {
+static inline void apply_Dinv(const abTrees* t, const abLink* link, const double* x, double* y) {
   const double* Dinv = t->Dinv + link->block;
-  for (int k = 0; k < link->ndof; k++) {
+  int n = link->ndof;
+  if (n == 1) {
+    y[0] = Dinv[0] * x[0];
+    return;
+  }
+  for (int k = 0; k < n; k++) {
     y[k] = 0;
-    for (int l = 0; l < link->ndof; l++) y[k] += Dinv[k * link->ndof + l] * x[l];
+    for (int l = 0; l < n; l++) y[k] += Dinv[k * n + l] * x[l];
   }
 }
 
-// f + U D^-1 u: what the parent feels of a link, still at the link's point
-static abWrench pass_wrench(const abTrees* t, const abLink* link, abWrench f, const double* u) {
-  double x[6], y[6];
-  wrench_to_array(f, x);
+// f + U D^-1 u: what the parent feels of a link
+static inline void pass_wrench(const abTrees* t, const abLink* link, const double* u, double f[6]) {
+  double y[6];
   apply_Dinv(t, link, u, y);
   for (int k = 0; k < link->ndof; k++)
-    for (int i = 0; i < 6; i++) x[i] += t->U[link->dof + k][i] * y[k];
-  return wrench_from_array(x);
+    for (int i = 0; i < 6; i++) f[i] += t->U[link->dof + k][i] * y[k];
 }
 
 // Forward half of a solve at one link: dv from u, and the link's twist change (without c).
-static abTwist give_way(const abTrees* t, const abLink* link, const double* u, double* dv) {
-  abTwist a = link->parent < 0 ? twist_zero() : twist_move(t->pull[link->parent], link->r);
-  double x[6], y[6], w[6] = {0};
-  twist_to_array(a, x);
-  for (int k = 0; k < link->ndof; k++) w[k] = u[k] - dot6(t->U[link->dof + k], x);
-  apply_Dinv(t, link, w, y);
-  for (int k = 0; k < link->ndof; k++) {
-    dv[k] = y[k];
-    for (int i = 0; i < 6; i++) x[i] += t->S[link->dof + k][i] * y[k];
-  }
-  return twist_from_array(x);
+static inline void give_way(const abTrees* t, const abLink* link, const double* u, double* dv,
+                            double a[6]) {
+  double w[6];
+  for (int k = 0; k < link->ndof; k++) w[k] = u[k] - dot6(t->U[link->dof + k], a);
+  apply_Dinv(t, link, w, dv);
+  for (int k = 0; k < link->ndof; k++)
+    for (int i = 0; i < 6; i++) a[i] += t->S[link->dof + k][i] * dv[k];
 }
 
-void ab_tree_solve(const abTrees* t, int mover, abLoad load, double h, const double* impulse,
-                   double* dv) {
-  abTreeRange range = tree_range(t->model, &t->model->mover[mover]);
+static inline void pull_of_parent(const abTrees* t, const abLink* link, double a[6]) {
+  if (link->parent < 0)
+    memset(a, 0, 6 * sizeof(double));
+  else
+    twist_to_array(t->pull[link->parent], a);
+}
+
+// The wrenches that the links need for their motion as it is, and c.
+static void begin_solve(const abTrees* t, abTreeRange range, abLoad load, double h) {
   for (int j = range.joint0; j < range.joint1; j++) {
     const abLink* link = &t->link[j];
     abWrench need = load == AB_LOAD_NONE ? wrench_zero() : link->inertial;
     if (load == AB_LOAD_ALL) need = wrench_sub(need, link->load);
     t->push[j] = wrench_scale(h, need);
   }
+}
+
+void ab_tree_solve(const abTrees* t, int mover, abLoad load, double h, const double* impulse,
+                   double* dv) {
+  abTreeRange range = tree_range(t->model, &t->model->mover[mover]);
+  begin_solve(t, range, load, h);
   for (int j = range.joint1 - 1; j >= range.joint0; j--) {
     const abLink* link = &t->link[j];
-    abWrench f = t->push[j];
-    if (load != AB_LOAD_NONE)
-      f = wrench_add(f, inertia6_apply(&link->articulated, twist_scale(h, link->product)));
-    double x[6], *u = t->u + link->dof;
-    wrench_to_array(f, x);
+    double f[6], *u = t->u + link->dof;
+    wrench_to_array(t->push[j], f);
+    if (load != AB_LOAD_NONE && link->parent >= 0) {
+      double c[6], y[6];
+      twist_to_array(link->product, c);
+      times6(&link->articulated, c, y);
+      for (int i = 0; i < 6; i++) f[i] += h * y[i];
+    }
     for (int k = 0; k < link->ndof; k++)
-      u[k] = (impulse ? impulse[link->dof + k] : 0) - dot6(t->S[link->dof + k], x);
+      u[k] = (impulse ? impulse[link->dof + k] : 0) - dot6(t->S[link->dof + k], f);
     if (link->parent < 0) continue;
-    f = wrench_move(pass_wrench(t, link, f, u), v3_neg(link->r));
-    t->push[link->parent] = wrench_add(t->push[link->parent], f);
+    pass_wrench(t, link, u, f);
+    t->push[link->parent] = wrench_add(t->push[link->parent], wrench_from_array(f));
   }
   for (int j = range.joint0; j < range.joint1; j++) {
     const abLink* link = &t->link[j];
-    abTwist a = give_way(t, link, t->u + link->dof, dv + link->dof);
-    t->pull[j] = load == AB_LOAD_NONE ? a : twist_add(a, twist_scale(h, link->product));
+    double a[6];
+    pull_of_parent(t, link, a);
+    give_way(t, link, t->u + link->dof, dv + link->dof, a);
+    t->pull[j] = twist_from_array(a);
+    if (load != AB_LOAD_NONE) t->pull[j] = twist_add(t->pull[j], twist_scale(h, link->product));
   }
 }
 
@@ -200,51 +220,36 @@ void ab_tree_push(const abTrees* t, int mover, int joint, abWrench impulse, doub
   const abMover* m = &t->model->mover[mover];
   abTreeRange range = tree_range(t->model, m);
   memset(t->u + m->dof0, 0, sizeof(double) * (size_t)m->ndof);
-  abWrench f = wrench_neg(impulse);
+  double f[6];
+  wrench_to_array(wrench_neg(impulse), f);
   for (int j = joint; j >= 0; j = t->link[j].parent) {
     const abLink* link = &t->link[j];
-    double x[6], *u = t->u + link->dof;
-    wrench_to_array(f, x);
-    for (int k = 0; k < link->ndof; k++) u[k] = -dot6(t->S[link->dof + k], x);
-    f = wrench_move(pass_wrench(t, link, f, u), v3_neg(link->r));
+    double* u = t->u + link->dof;
+    for (int k = 0; k < link->ndof; k++) u[k] = -dot6(t->S[link->dof + k], f);
+    pass_wrench(t, link, u, f);
   }
   for (int j = range.joint0; j < range.joint1; j++) {
     const abLink* link = &t->link[j];
-    double dv[6];
-    t->pull[j] = give_way(t, link, t->u + link->dof, dv);
+    double dv[6], a[6];
+    pull_of_parent(t, link, a);
+    give_way(t, link, t->u + link->dof, dv, a);
+    t->pull[j] = twist_from_array(a);
     for (int k = 0; k < link->ndof; k++) v[link->dof + k] += dv[k];
   }
 }
 
-// X Y X^T for a symmetric 6x6 Y: the response of the parent seen at the link's point. X adds ang x
-// r to the linear part of every column, then of every row.
-static abMat6 shift_response(const abMat6* Y, abVec3 r) {
-  abMat6 Z = *Y;
-  for (int j = 0; j < 6; j++) {
-    abVec3 c = v3_cross(v3(Y->m[3][j], Y->m[4][j], Y->m[5][j]), r);
-    Z.m[0][j] += c.x, Z.m[1][j] += c.y, Z.m[2][j] += c.z;
-  }
-  for (int i = 0; i < 6; i++) {
-    abVec3 c = v3_cross(v3(Z.m[i][3], Z.m[i][4], Z.m[i][5]), r);
-    Z.m[i][0] += c.x, Z.m[i][1] += c.y, Z.m[i][2] += c.z;
-  }
-  return Z;
-}
-
-// omega = Z - S E^T - E S^T + S K S^T with Z = X omega_p X^T, E = Z U D^-1,
-// K = D^-1 + D^-1 U^T E.
-static void link_omega(abTrees* t, int joint) {
+// omega = Z - S E^T - E S^T + S K S^T with Z = omega_p, E = Z U D^-1, K = D^-1 + D^-1 U^T E.
+static void omega_many(abTrees* t, int joint) {
   const abLink* link = &t->link[joint];
   int n = link->ndof;
   const double(*S)[6] = (const double(*)[6])t->S + link->dof;
   const double(*U)[6] = (const double(*)[6])t->U + link->dof;
   const double* Dinv = t->Dinv + link->block;
   double E[6][6] = {{0}}, K[36];  // E by columns
-  abMat6 Z = m6_zero();
-  if (link->parent >= 0) Z = shift_response(&t->omega[link->parent], link->r);
+  abMat6 Z = link->parent >= 0 ? t->omega[link->parent] : m6_zero();
   for (int l = 0; l < n && link->parent >= 0; l++) {
     double W[6];
-    m6_apply(&Z, U[l], W);
+    times6(&Z, U[l], W);
     for (int k = 0; k < n; k++)
       for (int i = 0; i < 6; i++) E[k][i] += W[i] * Dinv[l * n + k];
   }
@@ -262,9 +267,34 @@ static void link_omega(abTrees* t, int joint) {
   t->omega[joint] = Z;
 }
 
+static inline void omega_one(abTrees* t, int joint) {
+  const abLink* link = &t->link[joint];
+  const double *S = t->S[link->dof], *U = t->U[link->dof], per = t->Dinv[link->block];
+  const abMat6* Z = &t->omega[link->parent];
+  abMat6* out = &t->omega[joint];
+  double E[6], half[6];
+  times6(Z, U, E);
+  for (int i = 0; i < 6; i++) E[i] *= per;
+  // K S S^T - S E^T - E S^T = S g^T + g S^T with g = K S / 2 - E
+  double K = per + per * dot6(U, E);
+  for (int i = 0; i < 6; i++) half[i] = 0.5 * K * S[i] - E[i];
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) out->m[i][j] = Z->m[i][j] + (S[i] * half[j] + half[i] * S[j]);
+}
+
+AB_WIDE static void omega_links(abTrees* t, int begin, int end) {
+  for (int j = begin; j < end; j++) {
+    if (!t->wanted[j]) continue;
+    if (t->link[j].ndof == 1 && t->link[j].parent >= 0)
+      omega_one(t, j);
+    else
+      omega_many(t, j);
+  }
+}
+
 void ab_tree_omega(abTrees* t, int mover) {
   abTreeRange range = tree_range(t->model, &t->model->mover[mover]);
-  for (int j = range.joint0; j < range.joint1; j++) link_omega(t, j);
+  omega_links(t, range.joint0, range.joint1);
 }
 
 void ab_tree_pass(const abTrees* t, int joint, abMat6* B) {
@@ -276,8 +306,5 @@ void ab_tree_pass(const abTrees* t, int joint, abMat6* B) {
     apply_Dinv(t, link, bs, y);
     for (int k = 0; k < n; k++)
       for (int j = 0; j < 6; j++) row[j] -= y[k] * t->U[link->dof + k][j];
-    // times X: the linear part f of the row gives (r x f) to the angular one
-    abVec3 c = v3_cross(link->r, v3(row[0], row[1], row[2]));
-    row[3] += c.x, row[4] += c.y, row[5] += c.z;
   }
 }

@@ -1,32 +1,36 @@
-// Velocities, inertias and bias wrenches of the links of a joint tree.
+// Velocities, inertias and bias wrenches of the links of a joint tree, all at the tree's origin O.
 //
-// For a link with parent p, r from p's point to its own, S its joint's motion and v the joint's
-// velocities, with classical accelerations of the material points at the reference points:
+// For a link with parent p, S its joint's motion and v the joint's velocities:
 //
-//   velocity          V = X V_p + S v,                  X (lin, ang) = (lin + ang x r, ang)
-//   acceleration      A = X A_p + S v' + c
-//   velocity product  c = (w_p x (w_p x r), 0) + (0, w_p x S v)     hinge, ball
-//                     c = (w_p x (w_p x r) + 2 w_p x S v, 0)        slide
-//                     c = 0                                          free (its S is constant)
+//   velocity          V = V_p + S v
+//   acceleration      A = A_p + S v' + c,         c = V_p x S v
+//   momentum          I V,                        the wrench needed I A + V x* I V
 //
-// A ball's velocities are in the link's own axes, S = (0, R): R' v = w x R v = w_p x R v. A body of
-// mass m and inertia I at offset d from the point needs the wrench
-//
-//   [m 1, -m [d]x; m [d]x, I - m [d]x [d]x] A + (m w x (w x d), w x I w + d x m w x (w x d)).
+// with (lin, ang) x (a, b) = (ang x a + lin x b, ang x b) and (lin, ang) x* (f, t) = (ang x f, ang
+// x t + lin x f). A turn about an axis e through the point x is S = (e x (O - x), e); a ball's
+// velocities are in the link's own axes. A free joint's are those of the centre of mass, at O, and
+// S = 1: seen from a frame that goes along with the centre of mass at the start of the step, as
+// fast as it is then, V has no linear part, and the classical acceleration that v' is equals the
+// one above. So the products of a tree that flies fast are as small as those of one that does not.
 #include "dynamics/trees.h"
 
-static void set_columns(abTrees* t, const abLink* link, abJointType type) {
+static void set_turn(abVec3 axis, abVec3 lever, double S[6]) {
+  twist_to_array((abTwist){v3_cross(axis, lever), axis}, S);
+}
+
+// lever: from the joint's anchor to the origin
+static void set_columns(abTrees* t, const abLink* link, abJointType type, abVec3 lever) {
   double(*S)[6] = t->S + link->dof;
-  for (int k = 0; k < link->ndof; k++)
-    for (int i = 0; i < 6; i++) S[k][i] = 0;
   if (type == AB_JOINT_FREE) {
-    for (int k = 0; k < 6; k++) S[k][k] = 1;
+    for (int k = 0; k < 6; k++)
+      for (int i = 0; i < 6; i++) S[k][i] = i == k ? 1 : 0;
   } else if (type == AB_JOINT_BALL) {
     for (int k = 0; k < 3; k++)
-      for (int i = 0; i < 3; i++) S[k][3 + i] = link->R.m[i][k];
+      set_turn(v3(link->R.m[0][k], link->R.m[1][k], link->R.m[2][k]), lever, S[k]);
+  } else if (type == AB_JOINT_HINGE) {
+    set_turn(link->axis, lever, S[0]);
   } else {
-    double* s = S[0] + (type == AB_JOINT_HINGE ? 3 : 0);
-    s[0] = link->axis.x, s[1] = link->axis.y, s[2] = link->axis.z;
+    twist_to_array((abTwist){link->axis, v3_zero()}, S[0]);
   }
 }
 
@@ -37,48 +41,52 @@ static abTwist joint_twist(const abTrees* t, const abLink* link, const double* v
   return twist_from_array(sum);
 }
 
+void ab_tree_twists(const abTrees* t, int mover, const double* v) {
+  abTreeRange range = tree_range(t->model, &t->model->mover[mover]);
+  for (int j = range.joint0; j < range.joint1; j++) {
+    const abLink* link = &t->link[j];
+    abTwist own = joint_twist(t, link, v);
+    t->pull[j] = link->parent < 0 ? own : twist_add(t->pull[link->parent], own);
+  }
+}
+
 static void link_motion(abTrees* t, abLink* link, abJointType type, const double* v) {
-  abTwist up = link->parent < 0 ? twist_zero() : t->link[link->parent].twist;
   abTwist own = joint_twist(t, link, v);
-  link->twist = twist_add(twist_move(up, link->r), own);
+  if (type == AB_JOINT_FREE) own.lin = v3_zero();
+  link->twist = own;
   link->product = twist_zero();
-  link->inertial = wrench_zero();
-  if (type == AB_JOINT_FREE) return;
-  abVec3 w = up.ang;
-  link->product.lin = v3_add(v3_cross(w, v3_cross(w, link->r)), v3_scale(2, v3_cross(w, own.lin)));
-  link->product.ang = v3_cross(w, own.ang);
+  if (link->parent >= 0) {
+    abTwist up = t->link[link->parent].twist;
+    link->twist = twist_add(up, own);
+    link->product.lin = v3_add(v3_cross(up.ang, own.lin), v3_cross(up.lin, own.ang));
+    link->product.ang = v3_cross(up.ang, own.ang);
+  }
+  abTwist V = link->twist;
+  abWrench p = rigid_apply(&link->rigid, V);
+  link->inertial.force = v3_cross(V.ang, p.force);
+  link->inertial.torque = v3_add(v3_cross(V.ang, p.torque), v3_cross(V.lin, p.force));
 }
 
 void ab_tree_velocity(const abModel* model, const abData* data, int mover, const double* v) {
-  const abMover* m = &model->mover[mover];
   abTrees* t = data->trees;
-  abTreeRange range = tree_range(model, m);
+  abTreeRange range = tree_range(model, &model->mover[mover]);
   for (int j = range.joint0; j < range.joint1; j++)
     link_motion(t, &t->link[j], model->joint[j].type, v);
-  for (int b = m->body0; b < m->body0 + m->nbody; b++) {
-    abLink* link = &t->link[t->link_of_body[b]];
-    abVec3 d = v3_sub(data->com[b], link->point), w = link->twist.ang;
-    abVec3 f = v3_scale(model->body[b].mass, v3_cross(w, v3_cross(w, d)));
-    abVec3 gyro = v3_cross(w, m3_apply(&data->inertia[b], w));
-    link->inertial.force = v3_add(link->inertial.force, f);
-    link->inertial.torque = v3_add(link->inertial.torque, v3_add(gyro, v3_cross(d, f)));
-  }
 }
 
 // Adds the inertia and the load of body b to its link.
-static void add_body(const abModel* model, const abData* data, int b) {
+static void add_body(const abModel* model, const abData* data, abVec3 origin, int b) {
   const abBody* body = &model->body[b];
   abLink* link = &data->trees->link[data->trees->link_of_body[b]];
-  abVec3 d = v3_sub(data->com[b], link->point);
-  double m = body->mass, dd = v3_norm2(d), a[3] = {d.x, d.y, d.z};
-  abMat3 skew = m3_skew(d);
-  for (int i = 0; i < 3; i++) {
-    link->rigid.A.m[i][i] += m;
-    for (int j = 0; j < 3; j++) {
-      link->rigid.B.m[i][j] -= m * skew.m[i][j];
-      link->rigid.C.m[i][j] += data->inertia[b].m[i][j] + m * ((i == j ? dd : 0) - a[i] * a[j]);
-    }
-  }
+  abVec3 d = v3_sub(data->com[b], origin);
+  double m = body->mass, dd = v3_norm2(d);
+  const abMat3* I = &data->inertia[b];
+  abRigid own = {m,
+                 v3_scale(m, d),
+                 {I->m[0][0] + m * (dd - d.x * d.x), I->m[1][1] + m * (dd - d.y * d.y),
+                  I->m[2][2] + m * (dd - d.z * d.z), I->m[0][1] - m * d.x * d.y,
+                  I->m[0][2] - m * d.x * d.z, I->m[1][2] - m * d.y * d.z}};
+  rigid_add(&link->rigid, &own);
   abWrench load = data->applied[b];
   if (body->gravity) load.force = v3_axpy(m, model->gravity, load.force);
   link->load = wrench_add(link->load, wrench_move(load, v3_neg(d)));
@@ -88,18 +96,19 @@ void ab_tree_state(const abModel* model, const abData* data, int mover) {
   const abMover* m = &model->mover[mover];
   abTrees* t = data->trees;
   abTreeRange range = tree_range(model, m);
+  abVec3 origin = t->origin[mover] = data->com[m->body0];
   for (int j = range.joint0; j < range.joint1; j++) {
     abLink* link = &t->link[j];
-    link->r = link->parent < 0 ? v3_zero() : v3_sub(link->point, t->link[link->parent].point);
-    set_columns(t, link, model->joint[j].type);
-    link->rigid = (abInertia6){{{{0}}}, {{{0}}}, {{{0}}}};
+    set_columns(t, link, model->joint[j].type, v3_sub(origin, link->point));
+    link->rigid = (abRigid){0};
     link->load = wrench_zero();
   }
-  for (int b = m->body0; b < m->body0 + m->nbody; b++) add_body(model, data, b);
+  for (int b = m->body0; b < m->body0 + m->nbody; b++) add_body(model, data, origin, b);
   ab_tree_velocity(model, data, mover, data->v);
   for (int j = range.joint0; j < range.joint1; j++) {
     abLink* link = &t->link[j];
-    abTwist before = link->parent < 0 ? twist_zero() : t->link[link->parent].bias;
-    link->bias = twist_add(twist_move(before, link->r), link->product);
+    link->start = link->twist;
+    link->bias = link->product;
+    if (link->parent >= 0) link->bias = twist_add(t->link[link->parent].bias, link->product);
   }
 }

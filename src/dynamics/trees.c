@@ -35,8 +35,11 @@ static size_t place_arrays(const abModel* m, abTrees* t, char* base) {
   PLACE(link_of_body, m->nbody);
   PLACE(mass, m->nbody);
   PLACE(inv_mass, m->nbody);
+  PLACE(twist, m->nbody);
+  PLACE(origin, m->nmover);
   PLACE(link, m->njoint);
   PLACE(omega, m->njoint);
+  PLACE(wanted, m->njoint);
   PLACE(S, m->nv);
   PLACE(U, m->nv);
   PLACE(tau, m->nv);
@@ -57,6 +60,7 @@ static size_t place_arrays(const abModel* m, abTrees* t, char* base) {
   PLACE(composite, m->njoint);
   PLACE(q_smooth, m->nq);
   PLACE(v_smooth, m->nv);
+  PLACE(placed, m->nmover);
   PLACE(q_seen, m->nq);
   PLACE(v_seen, m->nv);
 #undef PLACE
@@ -89,7 +93,8 @@ static void place_bounds(const abModel* model, abTrees* t) {
   for (int j = 0; j < model->njoint; j++)
     t->bound1[model->body[model->joint[j].body].mover] += joint_bounds(&model->joint[j]);
   for (int a = 0; a < model->nactuator; a++)
-    t->bound1[model->body[model->joint[model->actuator[a].joint].body].mover]++;
+    if (model->actuator[a].joint >= 0)
+      t->bound1[model->body[model->joint[model->actuator[a].joint].body].mover]++;
   int n = 0;
   for (int m = 0; m < model->nmover; m++) {
     int count = t->bound1[m];

@@ -3,8 +3,13 @@
 //
 // The links of a tree are its joints: joint j carries the (possibly massless) link that moves with
 // it, and joints of one body are links in a row. Bodies without joints belong to the link of the
-// body they are welded to. Every link has a reference point, its joint's anchor (the centre of mass
-// of the body for a free joint); twists and wrenches of a link are taken there, in world axes.
+// body they are welded to.
+//
+// All twists, wrenches and inertias of a tree are taken at one point, its origin: where the centre
+// of mass of its first body is when the step begins, in world axes. So they add up from link to
+// link as they are. Accelerations are those of 6-vectors at a point that does not go along
+// (Feather- stone's spatial ones): the rate of the velocity found at the origin, whichever material
+// is there.
 #ifndef ABUT_DYNAMICS_TREES_H
 #define ABUT_DYNAMICS_TREES_H
 
@@ -12,10 +17,13 @@
 
 #include "math/spatial.h"
 
-// A 6x6 inertia [A B; B^T C] (linear, angular) about a link's point; A and C symmetric.
-typedef struct abInertia6 {
-  abMat3 A, B, C;
-} abInertia6;
+// A rigid inertia about the origin: mass, mass times the centre of mass, second moments xx, yy, zz,
+// xy, xz, yz.
+typedef struct abRigid {
+  double m;
+  abVec3 c;
+  double I[6];
+} abRigid;
 
 typedef struct abLink {
   int parent;  // joint of the parent link, -1: the link hangs on the world
@@ -23,22 +31,24 @@ typedef struct abLink {
   int ndof, dof;      // its velocities are v[dof] .. v[dof + ndof - 1]
   int block;          // its ndof x ndof matrices start here in abTrees.extra and Dinv
   int bound;          // first of its bounds, -1 if it has none
-  abVec3 point;       // reference point in the world
-  abVec3 r;           // from the parent's point to this one
+  abVec3 point;       // the joint's anchor in the world
   abVec3 axis;        // hinge and slide, in the world
   abMat3 R;           // ball: orientation of the link
-  abTwist twist;      // at `point`
-  abTwist product;    // acceleration at `point` that the velocities alone cause, of this joint
-  abTwist bias;       // and of all up to the root together, at the start of the step
+  abTwist twist;      // seen from a frame that goes along with the centre of mass of a free root
+  abTwist product;    // acceleration that the velocities alone cause, of this joint
+  abTwist bias;       // and of all up to the root together, at the start of the step,
+  abTwist start;      // and the twist then
   abWrench inertial;  // what the rigid link needs for it
   abWrench load;      // gravity and applied wrenches; the actuators' on a free body
-  abInertia6 rigid, articulated;
+  abRigid rigid;
+  abMat6 articulated;
 } abLink;
 
 // A piecewise linear law of one joint, P = clamp(weight (target - s . v), low, high): P is the
 // impulse along s of the step, v the joint's velocities at its end. Joint limits, dry friction and
 // actuators with a force range are all of this kind (dynamics/bound.c).
 #define AB_BOUND_STIFFNESS 1e6  // weight of a stiff bound per inertia of its joint
+#define AB_BOUND_RETURN 0.2     // share of what lies beyond a limit that is taken back in a step
 typedef enum abBoundState { AB_BOUND_LOW, AB_BOUND_INSIDE, AB_BOUND_HIGH } abBoundState;
 typedef struct abBound {
   int joint;
@@ -49,6 +59,8 @@ typedef struct abBound {
   double s[6];   // in the joint's velocities
   double weight, target, low, high;
   abBoundState state;
+  double begin, step;  // s . v at the beginning of a way, and its change along it
+  bool bends;          // it goes over to another branch there
 } abBound;
 
 typedef struct abTrees {
@@ -57,9 +69,13 @@ typedef struct abTrees {
   int* mover_of_body;
   int* link_of_body;  // joint whose link the body belongs to, -1 if fixed to the world
   double *mass, *inv_mass;
+  abTwist* twist;  // scratch
+  // per mover, of trees
+  abVec3* origin;
   // per joint
   abLink* link;
   abMat6* omega;  // change of a link's twist by an impulse on it
+  bool* wanted;   // omega is needed
   // per velocity
   double (*S)[6];        // twist of the link by a unit velocity
   double (*U)[6];        // articulated inertia times S
@@ -80,13 +96,16 @@ typedef struct abTrees {
   abWrench* push;
   abTwist* pull;
   double* u;
-  abInertia6* composite;
+  abRigid* composite;
   const abVec3* com;  // data->com, for the response
   // The state that ab_kinematics last did all its work for; valid while nothing else wrote there.
   double *q_seen, *v_seen;
   bool seen;
+  // Per mover: a tree whose bodies were placed for the coordinates it has, within a step.
+  bool* placed;
   // RK4: the state at the end of the step without contact and bounds
   double *q_smooth, *v_smooth;
+  struct abLaws* laws;  // laws that join joints and bodies, of this step, or NULL
   size_t bytes;
 } abTrees;
 
@@ -104,6 +123,8 @@ static inline abTreeRange tree_range(const abModel* model, const abMover* mover)
 void ab_tree_state(const abModel* model, const abData* data, int mover);
 // The links' twists, velocity products and inertial wrenches at v.
 void ab_tree_velocity(const abModel* model, const abData* data, int mover, const double* v);
+// The links' twists at v, in trees->pull.
+void ab_tree_twists(const abTrees* trees, int mover, const double* v);
 
 // --- tree_solve.c
 // Articulated inertias and Dinv, with `extra` and the bounds that are INSIDE on the diagonal.
@@ -118,19 +139,29 @@ typedef enum abLoad {
 // by joint impulses (NULL: none). One call per mover at a time.
 void ab_tree_solve(const abTrees* trees, int mover, abLoad load, double h, const double* impulse,
                    double* dv);
-// v += what an impulse on one link does; at the link's point.
+// v += what an impulse on one link does.
 void ab_tree_push(const abTrees* trees, int mover, int joint, abWrench impulse, double* v);
-// omega of every link of the mover.
+// omega of the links of the mover that are wanted; whoever is wanted, its parent is, too.
 void ab_tree_omega(abTrees* trees, int mover);
-// B <- B N X: the twist of a link by that of its parent when the joint is free to give way.
+// B <- B N: the twist of a link by that of its parent when the joint is free to give way.
 void ab_tree_pass(const abTrees* trees, int joint, abMat6* B);
 
-void ab_inertia6_add(abInertia6* a, const abInertia6* b);
-// The same inertia taken about the point from which its own lies r away.
-abInertia6 ab_inertia6_shift(const abInertia6* I, abVec3 r);
-static inline abWrench inertia6_apply(const abInertia6* I, abTwist t) {
-  return (abWrench){v3_add(m3_apply(&I->A, t.lin), m3_apply(&I->B, t.ang)),
-                    v3_add(m3_apply_t(&I->B, t.lin), m3_apply(&I->C, t.ang))};
+static inline double dot6(const double a[6], const double b[6]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+// The momentum of a rigid inertia.
+static inline abWrench rigid_apply(const abRigid* R, abTwist V) {
+  const double* I = R->I;
+  abVec3 w = V.ang;
+  abVec3 spin = v3(I[0] * w.x + I[3] * w.y + I[4] * w.z, I[3] * w.x + I[1] * w.y + I[5] * w.z,
+                   I[4] * w.x + I[5] * w.y + I[2] * w.z);
+  return (abWrench){v3_add(v3_scale(R->m, V.lin), v3_cross(w, R->c)),
+                    v3_add(spin, v3_cross(R->c, V.lin))};
+}
+static inline void rigid_add(abRigid* a, const abRigid* b) {
+  a->m += b->m;
+  a->c = v3_add(a->c, b->c);
+  for (int i = 0; i < 6; i++) a->I[i] += b->I[i];
 }
 
 // --- tree_drift.c
@@ -142,6 +173,7 @@ typedef struct abTreeMotion {
 } abTreeMotion;
 // At velocities v in the configuration of the last ab_tree_state.
 abTreeMotion ab_tree_motion(const abModel* model, const abData* data, int mover, const double* v);
+double ab_tree_energy(const abModel* model, const abData* data, int mover, const double* v);
 // Gives the velocities data->v at the new coordinates data->q the energy of `before`, and the
 // momentum too if the tree floats; its centre of mass then goes straight, unless it is touched.
 void ab_tree_drift(const abModel* model, abData* data, int mover, abTreeMotion before,
@@ -153,8 +185,14 @@ abVec3 ab_rotation_vector(abQuat q);
 // Springs, dampers and armature of a mover's joints -> tau, extra. implicit: what they do at the
 // end of the step goes to extra; else only armature.
 void ab_joint_forces(const abModel* model, abData* data, int mover, bool implicit);
-// All actuators: forces on joints (tau), feedback to be taken at the end of the step (bounds, if
-// implicit), wrenches on free bodies (link.load).
+// Force of an actuator, not yet cut to [low, high], and its feedback -dF/dlength, -dF/dspeed where
+// positive.
+typedef struct abDriveForce {
+  double speed, force, kp, kd, low, high;
+} abDriveForce;
+abDriveForce ab_drive_force(const abActuator* a, double ctrl, double length, double speed);
+// All actuators on joints: forces on joints (tau), feedback to be taken at the end of the step
+// (bounds, if implicit), wrenches on free bodies (link.load).
 void ab_actuators(const abModel* model, abData* data, bool implicit);
 
 // --- bound.c

@@ -2,11 +2,15 @@
 // d, the farthest point maximises d . x on sum (x_i / a_i)^2 = 1: x_i = a_i^2 d_i / |a d|.
 #include "geometry/support.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "base/wide.h"
 #include "geometry/polyhedron.h"
 #include "math/rotation.h"
+
+// Of a mesh with more vertices the box about its own box is good enough.
+enum { MANY = 32 };
 
 static double signed_like(double size, double d) { return d < 0 ? -size : size; }
 
@@ -146,6 +150,23 @@ static void aabb_poly(const abPolyhedron* p, const abMat3* R, abVec3* low, abVec
   abVec3 c = m3_apply(R, p->centroid);
   *low = v3_add(c, v3(least[0], least[1], least[2]));
   *high = v3_add(c, v3(most[0], most[1], most[2]));
+}
+
+void ab_shape_reach(const abShape* s, const abPose* pose, abVec3* low, abVec3* high) {
+  if (s->type != AB_MESH || s->poly->nvert <= MANY) {
+    ab_shape_aabb(s, pose, low, high);
+    return;
+  }
+  const abSkin* skin = ab_polyhedron_skin(s->poly);
+  abMat3 R = quat_matrix(pose->q);
+  abVec3 m = v3_add(pose->p, m3_apply(&R, skin->middle)), h = skin->half;
+  // rounding of the corners that it is to hold
+  double r = 4 * DBL_EPSILON * (skin->spread + fabs(m.x) + fabs(m.y) + fabs(m.z));
+  double x = h.x * fabs(R.m[0][0]) + h.y * fabs(R.m[0][1]) + h.z * fabs(R.m[0][2]) + r;
+  double y = h.x * fabs(R.m[1][0]) + h.y * fabs(R.m[1][1]) + h.z * fabs(R.m[1][2]) + r;
+  double z = h.x * fabs(R.m[2][0]) + h.y * fabs(R.m[2][1]) + h.z * fabs(R.m[2][2]) + r;
+  *low = v3(m.x - x, m.y - y, m.z - z);
+  *high = v3(m.x + x, m.y + y, m.z + z);
 }
 
 void ab_shape_aabb(const abShape* s, const abPose* pose, abVec3* low, abVec3* high) {

@@ -11,6 +11,8 @@ abVec3 ab_support(const abShape* shape, abVec3 dir_local);
 double ab_shape_radius(const abShape* shape);
 // The tight box in world axes; infinite for planes.
 void ab_shape_aabb(const abShape* shape, const abPose* pose, abVec3* low, abVec3* high);
+// A box that holds it, of a mesh with many vertices a roomier one that costs nothing.
+void ab_shape_reach(const abShape* shape, const abPose* pose, abVec3* low, abVec3* high);
 // Exact volume; INFINITY for planes.
 double ab_shape_volume(const abShape* shape);
 

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/wide.h"
+#include "math/spatial.h"
 
 typedef struct Graph {
   int n, nword;
@@ -281,8 +282,12 @@ AB_WIDE static void subtract_products6(int m, const double* restrict A, const do
     }
 }
 
+// Blocks of so many rows, those of joint trees, are factorised and solved along rows of L^T.
+enum { LARGE = 8 };
+
 // Dense Cholesky of a diagonal block, pivots guarded against what the diagonal was before.
 static int factor_diagonal(int n, double* A, const double* before, double floor) {
+  if (n >= LARGE) return dense_cholesky_mirrored(n, A, before, floor);
   int nreplaced = 0;
   for (int j = 0; j < n; j++) {
     double d = A[j * n + j];
@@ -445,12 +450,28 @@ static int batch_of(const abBlockSymbolic* s, int nj, int first, int end, int* a
   return m;
 }
 
+// x <- L^-1 x and L^-T x of a large block, above whose diagonal L^T stands.
+AB_WIDE static void solve_lower(int n, const double* restrict L, double* restrict x) {
+  for (int k = 0; k < n; k++) {
+    double t = x[k] /= L[k * n + k];
+    for (int i = k + 1; i < n; i++) x[i] -= L[k * n + i] * t;
+  }
+}
+
+AB_WIDE static void solve_upper(int n, const double* restrict L, double* restrict x) {
+  for (int k = n - 1; k >= 0; k--) {
+    double t = x[k] /= L[k * n + k];
+    for (int i = 0; i < k; i++) x[i] -= L[k * n + i] * t;
+  }
+}
+
 static void solve_forward(const abBlockSymbolic* s, const double* value, double* x) {
   for (int j = 0; j < s->n; j++) {
     int nj = s->size[s->order[j]], at[BATCH];
     double* xj = x + s->offset[s->order[j]];
     const double* L = value + s->value[s->start[j]];
-    for (int i = 0; i < nj; i++) {
+    if (nj >= LARGE) solve_lower(nj, L, xj);
+    for (int i = 0; i < nj && nj < LARGE; i++) {
       double t = xj[i];
       for (int k = 0; k < i; k++) t -= L[i * nj + k] * xj[k];
       xj[i] = t / L[i * nj + i];
@@ -487,7 +508,8 @@ static void solve_backward(const abBlockSymbolic* s, const double* value, double
       }
     }
     const double* L = value + s->value[s->start[j]];
-    for (int i = nj - 1; i >= 0; i--) {
+    if (nj >= LARGE) solve_upper(nj, L, xj);
+    for (int i = nj - 1; i >= 0 && nj < LARGE; i--) {
       double t = xj[i];
       for (int k = i + 1; k < nj; k++) t -= L[k * nj + i] * xj[k];
       xj[i] = t / L[i * nj + i];

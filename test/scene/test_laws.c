@@ -96,10 +96,12 @@ static void what_is_wrong_a_thousand_times_ends(void** state) {
   "<worldbody><body><joint name='j'/><geom size='.1' pos='1 0 0'/><site name='s'/></body>" \
   "<body pos='5 0 0'><joint name='k'/><geom size='.1' pos='1 0 0'/></body></worldbody>"
 
-static void laws_the_step_does_not_do_are_refused_where_a_simulation_begins(void** state) {
+// All of them run with patch and without contact; the other models refuse what joins bodies or
+// joints, by name.
+static void laws_that_a_contact_model_does_not_do_are_refused_by_name(void** state) {
   (void)state;
   static const struct {
-    const char *text, *word;  // word NULL: it runs
+    const char *text, *word;  // word NULL: it runs with every model
   } laws[] = {
       {"<equality><joint name='e' joint1='j' joint2='k'/></equality>", "equality 'e'"},
       {"<equality><joint joint1='j' joint2='k' active='false'/></equality>", NULL},
@@ -108,10 +110,8 @@ static void laws_the_step_does_not_do_are_refused_where_a_simulation_begins(void
       {"<tendon><fixed name='t' range='0 1'><joint joint='j' coef='1'/></fixed></tendon>",
        "tendon 't'"},
       {"<tendon><fixed name='t'><joint joint='j' coef='1'/></fixed></tendon>", NULL},
-      {"<actuator><motor name='m' site='s'/></actuator>", "actuator 'm'"},
-      {"<worldbody><body pos='9 0 0'><joint name='b' type='ball' limited='true'/>"
-       "<geom size='.1'/></body></worldbody>",
-       "joint 'b'"},
+      {"<actuator><motor name='m' site='s'/></actuator>", NULL},
+      {"<actuator><velocity name='m' site='s' kv='1'/></actuator>", "actuator 'm'"},
       {"<option><flag equality='disable'/></option><equality><joint joint1='j'/></equality>", NULL},
   };
   for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
@@ -120,12 +120,32 @@ static void laws_the_step_does_not_do_are_refused_where_a_simulation_begins(void
     abModel* m = load(text);
     abError error = {0};
     abData* d = ab_data_create(m, &error);
-    if ((d == NULL) != (laws[i].word != NULL)) fail_msg("%s: %s", laws[i].text, error.message);
-    if (!d) assert_int_equal(error.code, AB_ERROR_UNSUPPORTED);
-    if (!d && !strstr(error.message, laws[i].word)) fail_msg("%s", error.message);
+    if (!d) fail_msg("%s: %s", laws[i].text, error.message);
+    assert_int_equal(ab_set_contact(m, d, "none", &error), AB_OK);
+    for (int k = 0; k < ab_contact_model_count(); k++) {
+      const abContactModel* contact = ab_contact_model(k);
+      if (contact->takes_rows || contact->moves_bodies) continue;
+      abStatus status = ab_set_contact(m, d, contact->name, &error);
+      if ((status != AB_OK) != (laws[i].word != NULL)) fail_msg("%s", laws[i].text);
+      if (status == AB_OK) continue;
+      assert_int_equal(status, AB_ERROR_UNSUPPORTED);
+      if (!strstr(error.message, laws[i].word)) fail_msg("%s", error.message);
+    }
     ab_data_free(d);
     ab_model_free(m);
   }
+}
+
+static void a_held_ball_joint_is_refused_where_a_simulation_begins(void** state) {
+  (void)state;
+  abModel* m = load(
+      "<mujoco><worldbody><body><joint name='b' type='ball' limited='true'/>"
+      "<geom size='.1'/></body></worldbody></mujoco>");
+  abError error = {0};
+  assert_null(ab_data_create(m, &error));
+  assert_int_equal(error.code, AB_ERROR_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "joint 'b'"));
+  ab_model_free(m);
 }
 
 // --- bodies moved from outside -------------------------------------------------------------------
@@ -229,7 +249,8 @@ int main(void) {
       cmocka_unit_test(everything_wrong_with_a_file_is_told_at_once),
       cmocka_unit_test(everything_wrong_with_a_urdf_is_told_at_once),
       cmocka_unit_test(what_is_wrong_a_thousand_times_ends),
-      cmocka_unit_test(laws_the_step_does_not_do_are_refused_where_a_simulation_begins),
+      cmocka_unit_test(laws_that_a_contact_model_does_not_do_are_refused_by_name),
+      cmocka_unit_test(a_held_ball_joint_is_refused_where_a_simulation_begins),
       cmocka_unit_test(a_mocap_body_is_where_it_is_put_and_pushes_what_it_meets),
       cmocka_unit_test(geoms_that_can_never_touch_are_marked),
       cmocka_unit_test(blanks_before_the_declaration_and_hyphens_in_comments_are_read),
