@@ -3,17 +3,18 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ABUT = build/release/abut
 
-.PHONY: help build demo test test-asan test-tsan test-stories test-python test-python-asan test-fuzz test-geometry-long wheel bench bench-quick bench-python paper format lint install clean
+.PHONY: help build demo live test test-asan test-tsan test-stories test-python test-python-asan test-fuzz test-processors hashes test-geometry-long wheel bench bench-quick bench-python paper format lint install clean
 
 help:
 	@echo "make demo      simulate a scene worth looking at and write out/demo.html"
+	@echo "make live      the same scenes to touch, in a browser page: out/live/index.html"
 	@echo "make test      build and run every test"
 	@echo "make paper     reproduce the papers' experiments: out/paper/index.html"
 	@echo "make bench     abut beside its peers: out/bench/index.html"
 	@echo "make build     the library and the program: $(ABUT)"
 	@echo "make install   library, headers, program, abut.pc, CMake package (PREFIX=$(PREFIX))"
 	@echo "make wheel     the Python package as a wheel that needs nothing installed: out/wheel"
-	@echo "make test-stories | test-python | test-python-asan | bench-python | test-asan | test-tsan | test-fuzz | test-geometry-long | bench-quick | format | lint | clean"
+	@echo "make test-stories | test-python | test-python-asan | bench-python | test-asan | test-tsan | test-fuzz | test-processors | hashes | test-geometry-long | bench-quick | format | lint | clean"
 
 build:
 	@tools/setup.sh build test
@@ -21,12 +22,17 @@ build:
 	@cmake --build --preset release -j $(JOBS)
 
 demo:
-	@tools/setup.sh build test web
+	@tools/setup.sh build test web live
 	@$(MAKE) --no-print-directory build
 	@tools/demo.sh $(ABUT)
 
+live:
+	@tools/setup.sh build test live
+	@$(MAKE) --no-print-directory build
+	@tools/gallery.py $(ABUT) out/live
+
 test:
-	@tools/setup.sh build test web python mpi
+	@tools/setup.sh build test web live python mpi
 	@$(MAKE) --no-print-directory build
 	@tools/check-layers.sh
 	@ctest --preset release -j $(JOBS)
@@ -67,6 +73,16 @@ SECONDS_EACH ?= 30
 test-fuzz:
 	@tools/setup.sh build test
 	@test/fuzz/run.sh $(SECONDS_EACH)
+
+# The same bits by gcc, by clang, on a processor without AVX2 and on ARM: some minutes.
+test-processors:
+	@tools/setup.sh build processors
+	@$(MAKE) --no-print-directory build
+	@JOBS=$(JOBS) test/trust/processors.sh $(ABUT)
+
+# The list that the test trust_hashes compares with, after a change that is meant to move bodies otherwise.
+hashes: build
+	@test/trust/test_processors.py $(ABUT) --hashes test/trust/hashes.txt --renew
 
 test-geometry-long: build
 	@build/release/test/geometry_long

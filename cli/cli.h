@@ -23,10 +23,12 @@ int cli_models(int argc, char** argv);
 int cli_compare(int argc, char** argv);
 int cli_paper(int argc, char** argv);
 int cli_convert(int argc, char** argv);
-// A build may leave these two out.
+int cli_live(int argc, char** argv);
+int cli_haptic(int argc, char** argv);
+// A build may leave these out.
 int cli_overlap(int argc, char** argv) __attribute__((weak));
 int cli_inverse(int argc, char** argv) __attribute__((weak));
-int cli_sweep(int argc, char** argv);
+int cli_sweep(int argc, char** argv) __attribute__((weak));
 
 // --- options
 // ------------------------------------------------------------------------------------------

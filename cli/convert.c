@@ -16,12 +16,16 @@ static const CliCommand command = {
     "IN OUT",
     2,
     2,
-    "Converts a scene (MJCF or URDF) to MJCF, or a recording (.h5) to CSV, .html, .glb or .h5.",
+    "Converts a scene (MJCF or URDF) to MJCF or to a model file (.abm), or a recording (.h5) to "
+    "CSV, .html, .glb or .h5.",
     "A scene is written as MJCF that MuJoCo loads, too: defaults resolved, includes drawn in, "
     "every\n"
-    "number as it was compiled from.\n\n"
+    "number as it was compiled from. A model file holds the compiled model: it loads wherever a "
+    "scene\n"
+    "does, at once and without other files, but only in the version of abut that wrote it.\n\n"
     "Examples:\n"
     "  abut convert robot.urdf robot.xml\n"
+    "  abut convert robot.urdf robot.abm\n"
     "  abut convert out/run.h5 out/run.html\n"
     "  abut convert out/run.h5 out/csv/ --every 10\n",
     sizeof option / sizeof option[0],
@@ -32,12 +36,26 @@ static bool ends_with(const char* text, const char* end) {
   return n >= m && !strcmp(text + n - m, end);
 }
 
+static int convert_to_model(const char* in, const char* out, bool quiet) {
+  abError error = {0};
+  abModel* model = cli_load(in, quiet, false);
+  if (!model) return CLI_BAD_INPUT;
+  abStatus status = ab_model_save(model, out, &error);
+  ab_model_free(model);
+  return status == AB_OK ? CLI_DONE : cli_error(&error);
+}
+
 static int convert_scene(const char* in, const char* out, bool quiet) {
   abError error = {0};
   abNotes notes = {0};
+  if (ends_with(out, ".abm")) return convert_to_model(in, out, quiet);
   if (!ends_with(out, ".xml"))
     return cli_fail(
-        "cannot convert the scene %s to %s; scenes are written to a name ending in .xml", in, out);
+        "cannot convert the scene %s to %s; scenes are written to a name ending in .xml or .abm",
+        in, out);
+  if (ends_with(in, ".abm"))
+    return cli_fail("%s is a compiled model; only the scene it came from can be written as MJCF",
+                    in);
   abScene* scene = ab_scene_load(in, &notes, &error);
   for (int i = 0; i < notes.n && !quiet; i++)
     fprintf(stderr, "%s:%d: warning: %s\n", notes.note[i].file, notes.note[i].line,

@@ -105,8 +105,9 @@ static double height_over(const abModel* m, int body, abPose pose, abPlane plane
     for (int i = 0; p && i < p->nvert; i++) {
       abVec3 x = rotate(m->geom[g].pose.q, p->vert[i]), o = m->geom[g].pose.p;
       x = rotate(pose.q, (abVec3){x.x + o.x, x.y + o.y, x.z + o.z});
-      least = fmin(
-          least, dot(plane.n, (abVec3){x.x + pose.p.x, x.y + pose.p.y, x.z + pose.p.z}) - plane.d);
+      abVec3 at = {x.x + pose.p.x, x.y + pose.p.y, x.z + pose.p.z};
+      double height = dot(plane.n, at) - plane.d;
+      if (height < least) least = height;  // by fmin, gcc 12 for ARM fails with an internal error
     }
   }
   return least;

@@ -15,7 +15,7 @@ typedef struct Command {
   const char* summary;
 } Command;
 
-enum { NCOMMAND = 9 };
+enum { NCOMMAND = 11 };
 
 // Not a constant table: the address of a command that was left out is known to the linker only.
 static void list_commands(Command command[NCOMMAND]) {
@@ -25,7 +25,9 @@ static void list_commands(Command command[NCOMMAND]) {
       {"models", cli_models, "contact models and their parameters"},
       {"compare", cli_compare, "the same scene under several contact models"},
       {"paper", cli_paper, "reproduce the papers' experiments, a verdict per claim"},
-      {"convert", cli_convert, "scenes to MJCF, recordings to CSV, HTML, glTF"},
+      {"live", cli_live, "a page that simulates a scene in the browser"},
+      {"haptic", cli_haptic, "hands in the loop, through haptic devices, at 1 kHz"},
+      {"convert", cli_convert, "scenes to MJCF or model files, recordings to CSV, HTML, glTF"},
       {"overlap", cli_overlap, "overlap volumes of pairs of convex polyhedra"},
       {"inverse", cli_inverse, "contact points and wrenches from recorded motion"},
       {"sweep", cli_sweep, "the same scene many times with other numbers"},

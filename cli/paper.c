@@ -39,6 +39,8 @@ static const Experiment experiment[] = {
      "Hasegawa & Sato 2004, experiment 3: stick and slip"},
     {"hasegawa-manipulation", "hasegawa-2004_manipulation",
      "Hasegawa & Sato 2004: direct manipulation of blocks"},
+    {"hasegawa-touch", "hasegawa-2004_touch",
+     "Hasegawa & Sato 2004: how stiff a wall can be made to feel"},
     {"hasegawa-top", "hasegawa-2004_tops", "Hasegawa & Sato 2004: spinning top and tippe top"},
     {"hasegawa-insect", "hasegawa-2004_insect", "Hasegawa & Sato 2004: a walking insect"},
     {"hasegawa-gears", "hasegawa-2004_gears", "Hasegawa & Sato 2004: gears and a cube"},

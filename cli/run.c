@@ -11,6 +11,7 @@
 #include "deep.h"
 #include "forces.h"
 #include "progress.h"
+#include "resume.h"
 
 enum { MAX_RECORDER = 16 };
 
@@ -20,7 +21,9 @@ static const CliOption option[] = {
     {"--forces", "FILE.csv", "forces over time: time,body,fx,fy,fz,tx,ty,tz"},
     {"--controls", "FILE.csv", "controls over time: time,actuator,value"},
     {"--save", "FILE", "write the state at the end, to the bit"},
-    {"--resume", "FILE", "go on from a saved state (of the same scene and contact model)"},
+    {"--resume", "FILE",
+     "go on from a saved state or a recording (.h5), of the same scene and contact model"},
+    {"--at", "T", "with --resume RECORDING.h5: from this moment (its end)"},
     {"--on-failure", "stop|warn",
      "a step that is not solved to the tolerance: stop, or count (warn)"},
     {"--csv", "DIR", "bodies.csv, joints.csv, contacts.csv in this folder"},
@@ -43,7 +46,9 @@ static const CliCommand command = {
     "actuator.\n"
     "--resume goes on from FILE of --save for another --time; time and motion are, to the bit, "
     "those\n"
-    "of a run that was not interrupted, if --step, --set and --sleep are the same.\n"
+    "of a run that was not interrupted, if --step, --set and --sleep are the same. A recording "
+    "can\n"
+    "be gone on from at any moment: it keeps a state now and then.\n"
     "--sleep: what hangs together by contacts and joints and has been at rest for a while (0.25 s\n"
     "for bodies of 0.1 m) is no longer simulated; its forces stay as they were. It goes on, "
     "exactly\n"
@@ -322,36 +327,17 @@ static bool close_recordings(Run* run) {
 // --- saved states
 // --------------------------------------------------------------------------------------
 
-static char* read_file(const char* path, size_t* bytes) {
-  FILE* file = fopen(path, "rb");
-  long n = -1;
-  char* text = NULL;
-  if (file && fseek(file, 0, SEEK_END) == 0) n = ftell(file);
-  if (n >= 0) text = malloc((size_t)n + 1);
-  if (text && (fseek(file, 0, SEEK_SET) != 0 || fread(text, 1, (size_t)n, file) != (size_t)n)) {
-    free(text);
-    text = NULL;
-  }
-  if (!text)
-    cli_fail_at(path, 0, "cannot read the saved state: %s; check the name", strerror(errno));
-  if (file) fclose(file);
-  *bytes = text ? (size_t)n : 0;
-  return text;
-}
-
 static bool resume(Run* run) {
   const char* path = cli_value(&run->args, "--resume");
+  double at = NAN;
+  if (!path && cli_has(&run->args, "--at"))
+    return cli_fail("--at says where in a recording to go on; name it with --resume"), false;
   if (!path) return true;
   if (cli_has(&run->args, "--key"))
     return cli_fail("--key and --resume both say where to start; leave one out"), false;
-  size_t bytes;
-  char* block = read_file(path, &bytes);
-  if (!block) return false;
-  abError error = {0};
-  abStatus status = ab_state_set(run->model, run->data, block, bytes, &error);
-  free(block);
-  if (status != AB_OK) cli_fail_at(path, 0, "%s", error.message);
-  return status == AB_OK;
+  if (!cli_number(&run->args, "--at", -INFINITY, INFINITY, &at)) return false;
+  const Resume from = {run->model, run->data, run->forces, run->controls};
+  return cli_resume(&from, path, at);
 }
 
 // Better to know before a long run.

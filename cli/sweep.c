@@ -17,6 +17,7 @@ static const CliOption option[] = {
     {"--shard", "I/N", "only part I of N, counted from 0 or from 1"},
     {"--resume", NULL, "go on with what is in DIR"},
     {"--merge", NULL, "join the parts in the folders DIR..., in --out or the first of them"},
+    {"--digits", "N", "digits of the measures in results.csv (10; 17 are all, as in results.h5)"},
     {"--no-csv", NULL, "do not write results.csv, which takes longest of the results"},
     {"--dry-run", NULL, "say what would be done, and how long it would take"},
     {"--run", "K", "only run K: print its numbers"},
@@ -51,7 +52,7 @@ typedef struct Command {
   abSweep* sweep;
   abSweepStore* store;
   const char* out;
-  int nthread, shard, nshard;
+  int nthread, shard, nshard, ndigit;
   bool quiet, json;
   double wall;
   int64_t todo;  // runs at the beginning
@@ -96,11 +97,14 @@ static bool read_shard(Command* c) {
 
 // A rank is one thread unless more are asked for: batch systems give it one core.
 static bool read_options(Command* c, bool ranks) {
-  double n = ranks ? 1 : (double)sysconf(_SC_NPROCESSORS_ONLN);
+  double n = ranks ? 1 : (double)sysconf(_SC_NPROCESSORS_ONLN), ndigit = 10;
   c->out = cli_value(&c->args, "--out");
   c->quiet = cli_has(&c->args, "--quiet");
   c->json = cli_has(&c->args, "--json");
-  if (!whole(&c->args, "--threads", 1, 1024, &n) || !read_shard(c)) return false;
+  if (!whole(&c->args, "--threads", 1, 1024, &n) || !read_shard(c) ||
+      !whole(&c->args, "--digits", 1, 17, &ndigit))
+    return false;
+  c->ndigit = (int)ndigit;
   c->nthread = n >= 1 ? (int)n : 1;
   if (c->args.nargument > 1 && !cli_has(&c->args, "--merge"))
     return cli_fail("sweep: one argument too many: '%s'; give one specification",
@@ -313,8 +317,9 @@ static int interrupted_exit(const Command* c) {
 
 static int run_all(Command* c, const SweepCrew* crew) {
   abError error = {0};
-  abSweepPlace place = {c->out, c->shard, c->nshard, cli_has(&c->args, "--resume"),
-                        cli_has(&c->args, "--no-csv")};
+  abSweepPlace place = {
+      c->out,   c->shard, c->nshard, cli_has(&c->args, "--resume"), cli_has(&c->args, "--no-csv"),
+      c->ndigit};
   if (!c->out) return cli_fail("sweep: say where the results go: --out DIR (or --dry-run)");
   if (ab_sweep_check_room(c->sweep, c->out, &error)) return cli_error(&error);
   c->store = ab_sweep_store_open(c->sweep, &place, &error);
@@ -335,7 +340,8 @@ static int run_all(Command* c, const SweepCrew* crew) {
 static int merge(Command* c) {
   abError error = {0};
   const char* first = c->args.argument[0];
-  abSweepPlace place = {c->out ? c->out : first, 0, 0, true, cli_has(&c->args, "--no-csv")};
+  abSweepPlace place = {c->out ? c->out : first,       0,        0, true,
+                        cli_has(&c->args, "--no-csv"), c->ndigit};
   c->sweep = ab_sweep_of_folder(first, &error);
   if (!c->sweep) return cli_error(&error);
   c->out = place.folder;

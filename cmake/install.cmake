@@ -1,9 +1,14 @@
 # make install: shared and static library, headers, program, abut.pc and a CMake package.
 include(CMakePackageConfigHelpers)
-install(TARGETS abut abut_shared
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS abut ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET abut_shared)
+  install(TARGETS abut_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(TARGET abut_cli)
   install(TARGETS abut_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(TARGET abut_view)
+  install(TARGETS abut_view LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/abut)
 endif()
 if(TARGET abut_sweep_mpi)
   install(TARGETS abut_sweep_mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -23,6 +23,12 @@ if(ABUT_HDF5_LINKS AND ABUT_SZ_LIBRARY)
   # HDF5's szip filter; as a shared library, of the system's version
   abut_package(libaec NOASSERTION BSD-2-Clause https://gitlab.dkrz.de/k202009/libaec)
 endif()
+if(ABUT_SPNAV)  # loaded when a SpaceMouse is asked for
+  abut_package(libspnav "${SPNAV_VERSION}" BSD-3-Clause https://spacenav.sourceforge.net)
+endif()
+if(TARGET abut_view)  # loaded with the view of abut haptic
+  abut_package(libwebsockets "${WEBSOCKETS_VERSION}" MIT https://libwebsockets.org)
+endif()
 file(READ ${CMAKE_SOURCE_DIR}/web/package.json text)
 if(text MATCHES "\"three\": \"([0-9.]+)\"")
   abut_package(three "${CMAKE_MATCH_1}" MIT https://threejs.org)

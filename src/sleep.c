@@ -514,8 +514,10 @@ void ab_sleep_walk(struct abSleep* s, const abData* data, abWalk* walk) {
   ab_walk(walk, &s->nmover_asleep, sizeof s->nmover_asleep);
   ab_walk(walk, &s->nbody_asleep, sizeof s->nbody_asleep);
   ab_walk(walk, &s->woken, sizeof s->woken);
+  const abContactModel* contact = s->settings.contact;
+  s->settings.contact = NULL;  // an address belongs into no file
   ab_walk(walk, &s->settings, sizeof s->settings);
   ab_walk(walk, &same, sizeof same);
-  if (walk->kind == AB_WALK_READ) s->settings.contact = same ? data->contact : NULL;
-  ab_sleep_store_walk(s->store, data, walk);
+  s->settings.contact = walk->kind != AB_WALK_READ ? contact : same ? data->contact : NULL;
+  ab_sleep_store_walk(model, s->store, data, walk);
 }

@@ -188,20 +188,46 @@ abStatus ab_sleep_store_contacts(const abSleepStore* store, abData* data) {
 
 // --- as part of a saved state
 
-static void walk_contact(Table* t, int i, abWalk* walk) {
+// Where things are in memory is nobody's business: in the block, pointers say only whether there is
+// something.
+static void write_contact(const abContact* c, abWalk* walk) {
+  abContact plain = *c;
+  plain.polygon = c->polygon ? (const abVec3*)1 : NULL;
+  plain.pressure = c->pressure ? (const double*)1 : NULL;
+  ab_walk(walk, &plain, sizeof plain);
+}
+
+static bool indices_fit(const abModel* m, const abContact* c) {
+  return c->nvert >= 0 && c->body1 >= 0 && c->body1 < m->nbody && c->body2 >= 0 &&
+         c->body2 < m->nbody && c->geom1 >= 0 && c->geom1 < m->ngeom && c->geom2 >= 0 &&
+         c->geom2 < m->ngeom;
+}
+
+static void walk_contact(const abModel* model, Table* t, int i, abWalk* walk) {
   abContact* c = &t->contact[i];
-  ab_walk(walk, c, sizeof *c);
-  if (!walk->good) return;
-  // The pointers that were read say only whether there is something.
   if (walk->kind == AB_WALK_READ) {
+    ab_walk(walk, c, sizeof *c);
+    if (!walk->good) return;
     if (c->polygon) c->polygon = AB_TAKE(&t->arena, abVec3, c->nvert);
     if (c->pressure) c->pressure = AB_TAKE(&t->arena, double, c->nvert);
+    walk->good = indices_fit(model, c);
+  } else {
+    write_contact(c, walk);
   }
   if (c->polygon) ab_walk(walk, (void*)c->polygon, sizeof(abVec3) * (size_t)c->nvert);
   if (c->pressure) ab_walk(walk, (void*)c->pressure, sizeof(double) * (size_t)c->nvert);
 }
 
-void ab_sleep_store_walk(struct abSleepStore* store, const abData* data, abWalk* walk) {
+static bool pairs_fit(const abModel* m, const Table* t) {
+  for (int i = 0; i < t->npair; i++)
+    if (t->pair[i].body < 0 || t->pair[i].body >= m->nbody || t->pair[i].contact < -1 ||
+        t->pair[i].contact >= t->ncontact)
+      return false;
+  return true;
+}
+
+void ab_sleep_store_walk(const abModel* model, struct abSleepStore* store, const abData* data,
+                         abWalk* walk) {
   Table* t = &store->table[store->now];
   int npair = t->npair, ncontact = t->ncontact;
   double depth = t->depth;
@@ -209,7 +235,9 @@ void ab_sleep_store_walk(struct abSleepStore* store, const abData* data, abWalk*
   ab_walk(walk, &ncontact, sizeof ncontact);
   ab_walk(walk, &depth, sizeof depth);
   if (walk->kind == AB_WALK_READ) {
-    t = walk->good ? begin(store, data, npair) : NULL;
+    bool possible = walk->good && npair >= 0 && ncontact >= 0 && ncontact <= npair &&
+                    (size_t)npair <= (walk->room - walk->used) / sizeof *t->pair;
+    t = possible ? begin(store, data, npair) : NULL;
     if (!t) {
       walk->good = false;
       return;
@@ -219,5 +247,7 @@ void ab_sleep_store_walk(struct abSleepStore* store, const abData* data, abWalk*
   }
   ab_walk(walk, t->pair, sizeof *t->pair * (size_t)npair);
   ab_walk(walk, t->bytes, t->nbyte * (size_t)npair);
-  for (int i = 0; i < ncontact && walk->good; i++) walk_contact(t, i, walk);
+  if (walk->kind == AB_WALK_READ && walk->good) walk->good = pairs_fit(model, t);
+  for (int i = 0; i < ncontact && walk->good; i++) walk_contact(model, t, i, walk);
+  if (!walk->good && walk->kind == AB_WALK_READ) t->npair = t->ncontact = 0;
 }

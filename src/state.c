@@ -47,7 +47,7 @@ static uint64_t checksum(const void* bytes, size_t n) {
 
 static uint64_t checksum_content(Header header, const char* rest) {
   header.content = 0;
-  return checksum(&header, sizeof header) + checksum(rest, header.bytes - sizeof header);
+  return checksum(&header, sizeof header) + checksum(rest, (size_t)header.bytes - sizeof header);
 }
 
 static size_t pair_bytes(const abData* data) {
@@ -74,11 +74,15 @@ static void walk_memory(abMemory* memory, const abData* data, abWalk* walk) {
     return;
   }
   ab_memory_clear(memory, pair_bytes(data));
-  uint64_t* key = AB_TAKE(data->scratch, uint64_t, n);
+  // A crafted block may say any number.
+  if (walk->good) walk->good = n >= 0 && (size_t)n <= (walk->room - walk->used) / sizeof(uint64_t);
+  uint64_t* key = walk->good ? AB_TAKE(data->scratch, uint64_t, n) : NULL;
   if (!key) walk->good = false;
   if (walk->good) ab_walk(walk, key, sizeof *key * (size_t)n);
+  for (int i = 1; i < n && walk->good; i++) walk->good = key[i - 1] < key[i];
   if (walk->good) walk->good = ab_memory_begin(memory, n, key);
-  if (walk->good) ab_walk(walk, memory->table[1 - memory->last].entry, memory->stride * (size_t)n);
+  if (!walk->good) return;
+  ab_walk(walk, memory->table[1 - memory->last].entry, memory->stride * (size_t)n);
   ab_memory_commit(memory);
 }
 
@@ -118,7 +122,7 @@ abStatus ab_state_get(const abModel* model, const abData* data, void* block, siz
   if (bytes < header.bytes) return AB_ERROR_ARGUMENT;
   abWalk walk = {.kind = AB_WALK_WRITE,
                  .block = (char*)block + sizeof header,
-                 .room = header.bytes - sizeof header,
+                 .room = (size_t)header.bytes - sizeof header,
                  .good = true};
   walk_state(model, (abData*)data, &walk);  // writing the block changes nothing of the data
   memcpy(header.magic, MAGIC, sizeof header.magic);
@@ -174,7 +178,8 @@ abStatus ab_state_set(const abModel* model, abData* data, const void* block, siz
   if (!walk.good || walk.used != walk.room) {
     ab_data_reset(model, data, -1);
     return ab_fail(error, AB_ERROR_MEMORY, NULL, 0,
-                   "no memory for the saved state; the simulation was put back to its start");
+                   "no memory for the saved state, or what it says of itself cannot be; the "
+                   "simulation was put back to its start");
   }
   ab_forward(model, data);
   return AB_OK;

@@ -22,6 +22,7 @@ void ab_walk(abWalk* walk, void* object, size_t bytes);
 // Who sleeps, and since when whoever is awake has been at rest (sleep.c).
 void ab_sleep_walk(struct abSleep* sleep, const abData* data, abWalk* walk);
 // What is kept of the pairs of those who sleep (sleep_store.c).
-void ab_sleep_store_walk(struct abSleepStore* store, const abData* data, abWalk* walk);
+void ab_sleep_store_walk(const abModel* model, struct abSleepStore* store, const abData* data,
+                         abWalk* walk);
 
 #endif

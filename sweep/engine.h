@@ -195,6 +195,7 @@ uint64_t sweep_hash(uint64_t seed, const void* bytes, size_t n);
 typedef struct RowReader {
   void* context;
   int64_t nrow;
+  int ndigit;  // of a measure as text; 17: all
   // Rows [first, first + n) of those there are, with the numbers of their runs.
   abStatus (*read)(void* context, int64_t first, int64_t n, int64_t* run, double* row,
                    abError* error);

@@ -48,6 +48,23 @@ static abStatus list_present(abSweepStore* store, int64_t* nrow, abError* error)
   return AB_OK;
 }
 
+abStatus ab_sweep_store_rows(abSweepStore* store, int64_t* nrow, int64_t** run, double** row,
+                             abError* error) {
+  *nrow = 0, *run = NULL, *row = NULL;
+  if (store->complete) return AB_OK;
+  abStatus status = store_scan(store, error);
+  if (!status) status = list_present(store, nrow, error);
+  if (status || !*nrow) return status;
+  *run = malloc(sizeof(int64_t) * (size_t)*nrow);
+  *row = malloc(sizeof(double) * (size_t)*nrow * (size_t)ab_sweep_width(store->sweep));
+  status = *run && *row ? read_rows(store, 0, *nrow, *run, *row, error)
+                        : sweep_fail(error, AB_ERROR_MEMORY, NULL, 0,
+                                     "no memory for %lld rows; they are in %s", (long long)*nrow,
+                                     store->folder);
+  if (status) free(*run), free(*row), *run = NULL, *row = NULL;
+  return status;
+}
+
 // --- files ---
 
 typedef abStatus Writer(const abSweep* s, const RowReader* rows, const char* path, abError* error);
@@ -111,7 +128,7 @@ static abStatus write_results(abSweepStore* store, int64_t* missing, abSweepSumm
   status = store_scan(store, error);
   if (!status) status = list_present(store, &nrow, error);
   if (status) return status;
-  RowReader rows = {store, nrow, read_rows};
+  RowReader rows = {store, nrow, store->ndigit, read_rows};
   *missing = store->sweep->count - nrow;
   status = summary_make(store->sweep, &rows, summary, error);
   if (!status) status = write_file(store, &rows, "results.h5", results_write_h5, error);

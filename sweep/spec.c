@@ -102,7 +102,7 @@ static abStatus read_whole(const abSweep* s, const json_t* j, const char* key, i
   abStatus status = read_number(s, j, key, (double)low - 1, &value, error);
   if (status) return status;
   if (value != floor(value) || value > 9e15)
-    return spec_bad(s, key, error, "give a whole number from %lld on", (long long)low);
+    return spec_bad(s, key, error, "give a whole number from %lld to 9e15", (long long)low);
   *x = (int64_t)value;
   return AB_OK;
 }
@@ -345,8 +345,11 @@ const char* ab_sweep_vary_name(const abSweep* s, int i) { return s->vary[i].name
 int ab_sweep_nmeasure(const abSweep* s) { return s->nmeasure; }
 const char* ab_sweep_measure_name(const abSweep* s, int i) { return s->measure[i].name; }
 int ab_sweep_status_at(const abSweep* s) { return s->nvary + s->nmeasure; }
+bool ab_sweep_keeps_hash(const abSweep* s) { return s->keep_hash; }
+int ab_sweep_nstate(const abSweep* s) { return s->keep_state ? s->nq + s->nv : 0; }
+int ab_sweep_nrecord(const abSweep* s) { return s->nrecord; }
 int ab_sweep_width(const abSweep* s) {
-  return s->nvary + s->nmeasure + 3 + s->keep_hash + (s->keep_state ? s->nq + s->nv : 0);
+  return s->nvary + s->nmeasure + 3 + s->keep_hash + ab_sweep_nstate(s);
 }
 
 const char* ab_run_status_name(int status) {

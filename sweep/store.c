@@ -178,6 +178,7 @@ abSweepStore* ab_sweep_store_open(const abSweep* sweep, const abSweepPlace* plac
   store->folder = sweep_copy(place->folder);
   store->shard = place->shard, store->nshard = place->nshard;
   store->no_csv = place->no_csv;
+  store->ndigit = place->ndigit > 0 ? place->ndigit : 10;
   store->own.fd = -1;
   pthread_mutex_init(&store->lock, NULL);
   if (store->folder && open_store(store, place, error) == AB_OK) return store;

@@ -17,6 +17,7 @@ struct abSweepStore {
   char* folder;
   int shard, nshard;
   bool no_csv;
+  int ndigit;
   bool complete;  // results are made, journals are gone
   Journal own;    // written here
   int nreader;

@@ -31,6 +31,9 @@ int ab_sweep_nvary(const abSweep* sweep);
 const char* ab_sweep_vary_name(const abSweep* sweep, int i);
 int ab_sweep_nmeasure(const abSweep* sweep);
 const char* ab_sweep_measure_name(const abSweep* sweep, int i);
+bool ab_sweep_keeps_hash(const abSweep* sweep);
+int ab_sweep_nstate(const abSweep* sweep);   // nq + nv where states are kept, else 0
+int ab_sweep_nrecord(const abSweep* sweep);  // runs that are to be recorded
 // The varied numbers of a run: nvary doubles.
 void ab_sweep_values(const abSweep* sweep, int64_t run, double* value);
 
@@ -67,8 +70,6 @@ typedef struct abSweepSource {
 // Runs what the source hands out on `nthread` threads until it has no more or *stop is set.
 abStatus ab_sweep_run(const abSweep* sweep, const abSweepSource* source, int nthread,
                       const volatile int* stop, abError* error);
-// All runs, in memory: count * width doubles.
-abStatus ab_sweep_run_all(const abSweep* sweep, int nthread, double* row, abError* error);
 
 // Chunks are consecutive runs, [first, first + n).
 int64_t ab_sweep_nchunk(const abSweep* sweep);
@@ -86,6 +87,7 @@ typedef struct abSweepPlace {
   int shard, nshard;  // nshard 0: all runs; else the chunks c with c % nshard == shard % nshard
   bool resume;
   bool no_csv;  // results.h5 and index.html only
+  int ndigit;   // of a measure in results.csv, 0: 10; 17 are all there are
 } abSweepPlace;
 
 abSweepStore* ab_sweep_store_open(const abSweep* sweep, const abSweepPlace* place, abError* error);
@@ -98,6 +100,10 @@ int64_t ab_sweep_store_done(abSweepStore* store);
 int64_t ab_sweep_bytes(const abSweep* sweep);
 // Whether there is room for all results below the folder.
 abStatus ab_sweep_check_room(const abSweep* sweep, const char* folder, abError* error);
+// The rows that are in the journals, in the order of the runs; free both arrays by free(). There
+// are none once the results have been made of all of them.
+abStatus ab_sweep_store_rows(abSweepStore* store, int64_t* nrow, int64_t** run, double** row,
+                             abError* error);
 // Adds the finished chunks of another folder; they must be of the same sweep.
 abStatus ab_sweep_store_merge(abSweepStore* store, const char* folder, abError* error);
 // A look at all rows: of each varied number and measure how many values are numbers, their mean,

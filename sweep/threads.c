@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine.h"
 
@@ -71,33 +70,4 @@ abStatus ab_sweep_run(const abSweep* sweep, const abSweepSource* source, int nth
   if (!atomic_load(&crew.failed)) return AB_OK;
   if (error) *error = crew.error;
   return crew.error.code;
-}
-
-// --- in memory ---
-
-typedef struct Memory {
-  const abSweep* sweep;
-  double* row;
-  atomic_llong next;
-} Memory;
-
-static bool take(void* context, int64_t* chunk) {
-  Memory* m = context;
-  *chunk = atomic_fetch_add(&m->next, 1);
-  return *chunk < ab_sweep_nchunk(m->sweep);
-}
-
-static abStatus deliver(void* context, int64_t chunk, const double* row, abError* error) {
-  const Memory* m = context;
-  int64_t first, n, width = ab_sweep_width(m->sweep);
-  (void)error;
-  ab_sweep_chunk(m->sweep, chunk, &first, &n);
-  memcpy(m->row + first * width, row, sizeof(double) * (size_t)(n * width));
-  return AB_OK;
-}
-
-abStatus ab_sweep_run_all(const abSweep* sweep, int nthread, double* row, abError* error) {
-  Memory m = {.sweep = sweep, .row = row};
-  abSweepSource source = {&m, take, deliver};
-  return ab_sweep_run(sweep, &source, nthread, NULL, error);
 }

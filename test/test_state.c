@@ -125,6 +125,48 @@ static void sleepers_are_part_of_the_state(void** state) {
   world_free(&a);
 }
 
+// Asleep or about to be, saved again and again, under every model.
+static void states_with_sleeping_on_have_the_same_future(void** state) {
+  (void)state;
+  for (int k = 0; k < NMODEL; k++) {
+    World a = boxes(MODEL[k]), b = second(&a);
+    a.data->sleep.on = b.data->sleep.on = true;
+    for (int round = 0; round < 6; round++) {
+      Block block = save(&a);
+      restore(&b, block);
+      free(block.at);
+      check_same_future(&a, &b, 100);
+    }
+    ab_data_free(b.data);
+    world_free(&a);
+  }
+}
+
+// A force beyond all numbers breaks a step, which is undone; what is then saved is what goes on.
+static void a_state_saved_after_a_broken_step_has_the_same_future(void** state) {
+  (void)state;
+  for (int k = 0; k < 2 * NMODEL; k++) {
+    World a = boxes(MODEL[k / 2]), b = second(&a), c = second(&a);
+    a.data->sleep.on = b.data->sleep.on = c.data->sleep.on = k % 2;
+    for (int i = 0; i < 80; i++) step(&a);
+    Block before = save(&a);
+    restore(&c, before);
+    a.data->applied[1].force.x = 1e300;
+    assert_int_equal(ab_step(a.model, a.data), AB_STEP_BROKEN);
+    a.data->applied[1].force.x = 0;
+    Block after = save(&a);
+    restore(&b, after);
+    check_same_future(&a, &b, 100);
+    // without sleeping, which watches forces, it is as if the step had never been
+    for (int i = 0; i < 100 && k % 2 == 0; i++) step(&c);
+    if (k % 2 == 0 && ab_state_hash(c.model, c.data) != ab_state_hash(a.model, a.data))
+      fail_msg("%s goes on otherwise after a broken step", MODEL[k / 2]);
+    free(before.at), free(after.at);
+    ab_data_free(b.data), ab_data_free(c.data);
+    world_free(&a);
+  }
+}
+
 static void a_copy_has_state_and_settings(void** state) {
   (void)state;
   abError error = {0};
@@ -184,6 +226,8 @@ int main(void) {
       cmocka_unit_test(a_saved_state_has_the_same_future),
       cmocka_unit_test(a_state_put_back_is_lived_again),
       cmocka_unit_test(sleepers_are_part_of_the_state),
+      cmocka_unit_test(states_with_sleeping_on_have_the_same_future),
+      cmocka_unit_test(a_state_saved_after_a_broken_step_has_the_same_future),
       cmocka_unit_test(a_copy_has_state_and_settings),
       cmocka_unit_test(damaged_and_foreign_states_are_refused),
   };

@@ -15,6 +15,7 @@ allowed() {
     dynamics) echo "base math dynamics" ;;
     scene) echo "base math geometry scene" ;;
     io) echo "base math io" ;;
+    haptic) echo "base math haptic" ;;
     *) echo "" ;;
   esac
 }
@@ -33,7 +34,7 @@ for folder in src/*/; do
     esac
   done
 done
-if grep -rnE '^#include "(base|math|geometry|solve|collide|contact|dynamics|scene|io)/' cli sweep examples experiments python 2>/dev/null; then
+if grep -rnE '^#include "(base|math|geometry|solve|collide|contact|dynamics|scene|io|haptic)/' cli sweep examples experiments python 2>/dev/null; then
   echo "layers: cli/, sweep/, examples/, experiments/ and python/ use only include/abut" >&2
   bad=1
 fi

@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing for the named groups, once, and says so. A second call does nothing.
-# usage: tools/setup.sh GROUP...    groups: build test web python bench paper lint mpi
+# usage: tools/setup.sh GROUP...    groups: build test web live python bench paper lint mpi processors
 # Without root or apt it names the packages and exits 2.
 set -u
 
 packages_of() {
   case "$1" in
-    build) echo gcc g++ cmake ninja-build pkg-config libexpat1-dev libqhull-dev libjansson-dev libhdf5-dev zlib1g-dev libtomlplusplus-dev ;;
-    test) echo libcmocka-dev libglpk-dev libccd-dev libgmp-dev libmujoco-dev clang libclang-rt-14-dev python3-numpy python3-h5py ;;
+    build) echo gcc g++ cmake ninja-build pkg-config libexpat1-dev libqhull-dev libjansson-dev libhdf5-dev zlib1g-dev libtomlplusplus-dev libspnav-dev libwebsockets-dev ;;
+    test) echo libcmocka-dev libglpk-dev libccd-dev libgmp-dev libmujoco-dev clang libclang-rt-14-dev python3-numpy python3-h5py qemu-user ;;
     web) echo nodejs npm chromium ;;
+    live) echo clang lld-14 wasi-libc libclang-rt-14-dev-wasm32 nodejs npm ;;
     python) echo python3-venv python3-dev ;;
     bench) echo libmujoco-dev libbullet-dev libode-dev libdart-dev libccd-dev libsimbody-dev valgrind python3-venv python3-matplotlib python3-numpy ;;
     paper) echo python3-matplotlib python3-numpy ;;
     lint) echo clang clang-format clang-tidy ;;
     mpi) echo libopenmpi-dev openmpi-bin ;;
-    *) echo "setup: unknown group '$1'; groups are build test web python bench paper lint mpi" >&2; exit 2 ;;
+    processors) echo clang qemu-user gcc-aarch64-linux-gnu g++-aarch64-linux-gnu ;;
+    *) echo "setup: unknown group '$1'; groups are build test web live python bench paper lint mpi processors" >&2; exit 2 ;;
   esac
 }
 

@@ -12,7 +12,7 @@ if(NPM_PROGRAM AND NOT ABUT_SANITIZE)
     DEPENDS ${ABUT_WEB_SOURCES} ${CMAKE_SOURCE_DIR}/tools/make-replay
     COMMENT "Bundling the replay page" VERBATIM)
   add_custom_target(replay ALL DEPENDS ${CMAKE_BINARY_DIR}/share/abut/replay.html)
-  install(FILES ${CMAKE_BINARY_DIR}/share/abut/replay.html DESTINATION ${CMAKE_INSTALL_DATADIR}/abut OPTIONAL)
+  install(FILES ${CMAKE_BINARY_DIR}/share/abut/replay.html ${CMAKE_BINARY_DIR}/share/abut/view.html DESTINATION ${CMAKE_INSTALL_DATADIR}/abut OPTIONAL)
 elseif(NOT NPM_PROGRAM)
   message(STATUS "replay: npm not found, --record FILE.html will not work")
 endif()

@@ -7,11 +7,16 @@
 #define ABUT_ABUT_H
 
 #include <abut/contact.h>
+#include <abut/couple.h>
 #include <abut/data.h>
+#include <abut/device.h>
+#include <abut/frame.h>
+#include <abut/haptic.h>
 #include <abut/inverse.h>
 #include <abut/model.h>
 #include <abut/number.h>
 #include <abut/overlap.h>
+#include <abut/picture.h>
 #include <abut/record.h>
 #include <abut/scene.h>
 #include <abut/solve.h>

@@ -40,6 +40,27 @@ AB_API const abModel* ab_recording_model(const abRecording* recording);
 // until the next call.
 AB_API const abData* ab_recording_sample(abRecording* recording, int i, abError* error);
 
+// A recording keeps a state now and then: the last one at or before a time, for ab_state_set, and
+// its size. NULL where there is none. Valid until the next call. ab_step from there, with the same
+// settings, forces and controls, leads to any later moment of the recording, to the bit.
+AB_API const void* ab_recording_state(abRecording* recording, double time, size_t* bytes,
+                                      abError* error);
+
+// A page that simulates the model in the browser, starting as `data` stands: contact model, its
+// parameters and the step are data's.
+typedef struct abLivePage {
+  int key;            // the keyframe it starts from, < 0: the initial pose
+  const char* title;  // may be NULL, as the next two
+  const char* text;   // a sentence on what to try
+  const char* home;   // address of the page it belongs to
+} abLivePage;
+AB_API abStatus ab_live_page(const char* path, const abModel* model, const abData* data,
+                             const abLivePage* page, abError* error);
+
+// A page that shows frames (abut/frame.h) which it gets by a web socket at its own address.
+AB_API abStatus ab_view_page(const char* path, const abModel* model, const abData* data,
+                             abError* error);
+
 // The compiled model as a JSON object: what `abut info --json` prints and what recordings carry.
 // References between its parts are indices. With `meshes`, the vertices and triangles too. Free
 // with ab_json_free; NULL when there is no memory.

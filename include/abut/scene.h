@@ -240,6 +240,7 @@ AB_API abScene* ab_scene_load(const char* path, abNotes* notes, abError* error);
 // A scene from text that may refer to no other files. `name` stands for the file in messages.
 AB_API abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abNotes* notes,
                                      abError* error);
+// The model of an MJCF, URDF or model file (told apart by what is in them); notes may be NULL.
 AB_API abModel* ab_load(const char* path, abNotes* notes, abError* error);
 typedef struct abLoadOption {
   bool floating;  // see ab_scene_float
@@ -247,6 +248,14 @@ typedef struct abLoadOption {
 AB_API abModel* ab_load_with(const char* path, const abLoadOption* option, abNotes* notes,
                              abError* error);
 AB_API void ab_model_free(abModel* model);
+
+// A compiled model as a file (.abm): the same bytes on every machine, read without XML and without
+// computing hulls. Files are tied to the version that wrote them.
+AB_API abStatus ab_model_save(const abModel* model, const char* path, abError* error);
+// The same in memory; `name` stands in messages. Free the bytes with ab_bytes_free.
+AB_API void* ab_model_bytes(const abModel* model, size_t* n, abError* error);
+AB_API void ab_bytes_free(void* bytes);
+AB_API abModel* ab_model_load_memory(const char* name, const void* bytes, size_t n, abError* error);
 // Writes the scene as MJCF that MuJoCo loads, too.
 AB_API abStatus ab_scene_save(const abScene* scene, const char* path, abError* error);
 

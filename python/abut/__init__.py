@@ -43,13 +43,16 @@ def varying_fields() -> list[str]:
 # These need more than numpy, or are rarely wanted: imported when they are asked for.
 _LATER = {
     "record": "_record", "show": "_record", "Recording": "_record", "read_recording": "_record",
-    "from_mujoco": "_mujoco", "plot": "plot", "gym": "gym",
+    "from_mujoco": "_mujoco", "plot": "plot", "gym": "gym", "sweep": "_sweep", "Sweep": "_sweep",
+    "render": "_picture",
 }
 
 if TYPE_CHECKING:
     from . import gym, plot
     from ._mujoco import from_mujoco
+    from ._picture import render
     from ._record import Recording, read_recording, record, show
+    from ._sweep import Sweep, sweep
 
 
 def __getattr__(name: str) -> Any:
@@ -71,6 +74,6 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Batch", "Data", "Energy", "Model", "NameNotFound", "Recording", "Rollout", "Scene", "SceneError", "SceneWarning", "Stat", "StepError",
-    "contact_models", "from_mujoco", "gym", "load", "loads", "plot", "read_recording", "record", "rollout", "show", "varying_fields",
+    "Batch", "Data", "Energy", "Model", "NameNotFound", "Recording", "Rollout", "Scene", "SceneError", "SceneWarning", "Stat", "StepError", "Sweep",
+    "contact_models", "from_mujoco", "gym", "load", "loads", "plot", "read_recording", "record", "render", "rollout", "show", "sweep", "varying_fields",
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 from . import _core
 from ._data import Data
 from ._model import Model
+from ._progress import Bar, Progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,6 +54,14 @@ class Batch(_core.Batch):
                 raise TypeError(f"the mask must hold bools, not {given.dtype}")
             mask = np.ascontiguousarray(given)
         super().reset(mask, key)
+
+    def step(self, k: int = 1, progress: Progress = False) -> None:  # type: ignore[override]
+        """k steps of every world. A status tells the worst of the call's steps."""
+        if progress is False:
+            super().step(k)
+            return
+        with Bar(k, "steps", "steps", progress) as bar:
+            super().step(k, bar.call)
 
     def set_contact(self, name: str, **params: float) -> None:
         self.choose_contact(name, params)
@@ -101,6 +110,7 @@ def rollout(
     params: dict[str, float] | None = None,
     h: float | None = None,
     threads: int = 0,
+    progress: Progress = None,
 ) -> Rollout:
     """Runs from each state under each sequence of controls.
 
@@ -108,6 +118,7 @@ def rollout(
     controls: (n, samples, nu); a sequence (samples, nu) serves all runs. Without controls `steps` says how many samples.
     substeps: steps of the simulation per sample. applied: (n, samples, nbody, 6) wrenches.
     outputs: q, v, pos, quat, twist, ctrl, actuator_force, time, energy, ncontact, residual; wrench: of the `pairs` of bodies.
+    progress: None for a bar on terminals and in notebooks when it takes long; True, False, or a function of (done, total).
     """
     import numpy as np
 
@@ -149,9 +160,10 @@ def rollout(
     index = [(model.index("body", a), -1 if b is None else model.index("body", b)) for a, b in pairs]
     names = list(outputs) + (["wrench"] if index and "wrench" not in outputs else [])
     settings = (contact or "", params or {}, float(h or 0))
-    result, status, length = _core.rollout(
-        model._c, n, nsample, blocks, spread(q), spread(v), spread(ctrl), spread(wrenches), substeps, names, index, settings, threads
-    )
+    with Bar(n, "rollout", "runs", progress) as bar:
+        result, status, length = _core.rollout(
+            model._c, n, nsample, blocks, spread(q), spread(v), spread(ctrl), spread(wrenches), substeps, names, index, settings, threads, bar.call
+        )
     shapes = {"pos": (model.nbody, 3), "quat": (model.nbody, 4), "twist": (model.nbody, 6), "wrench": (len(index), 6)}
     for name, array in result.items():
         if name in shapes:

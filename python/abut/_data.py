@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _core
 from ._contacts import contact_numbers, contacts
 from ._model import Model
+from ._progress import Progress, in_pieces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -174,10 +175,13 @@ class Data(_core.Data):
         self._model = model
         self._recorders: list[record] = []
 
-    def step(self, n: int = 1, strict: bool = False) -> None:
+    def step(self, n: int = 1, strict: bool = False, progress: Progress = False) -> None:
         """n steps of length h, without the interpreter's lock. A step that breaks down is a StepError, and so, with strict, is one that is not
-        solved to the tolerance."""
-        if not self._recorders:
+        solved to the tolerance. progress=True: with a bar."""
+        if progress is not False:
+            in_pieces(lambda some: self.step(some, strict), n, "steps", progress)
+            return
+        if not self._recorders or not isinstance(n, int) or n < 1:
             super().step(n, strict)
             return
         while n > 0:

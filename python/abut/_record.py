@@ -46,7 +46,7 @@ class Recording:
     """Samples of a run. Arrays have one row per sample; `contacts` is a list of structured arrays."""
 
     def __init__(self, columns: dict[str, Any], contacts: list[NDArray[Any]], body_names: tuple[str, ...], joint_names: tuple[str, ...],
-                 geom_names: tuple[str, ...], page: str | None = None) -> None:
+                 geom_names: tuple[str, ...], page: str | None = None, file: str | None = None) -> None:
         self.time: Array = columns["time"]
         self.q: Array = columns["q"]
         self.v: Array = columns["v"]
@@ -55,7 +55,7 @@ class Recording:
         self.twist: Array = columns["twist"]
         self.contacts = contacts
         self.body_names, self.joint_names, self.geom_names = body_names, joint_names, geom_names
-        self.page = page
+        self.page, self.file = page, file
 
     def __len__(self) -> int:
         return len(self.time)
@@ -111,7 +111,7 @@ class record:
     ...     d.step(1000)
     >>> r.recording.pos; abut.show(r)
 
-    The format follows the name: .html, .glb, a folder for CSV (a name that ends in '/'). `every`: steps between samples; None: 60 samples a
+    The format follows the name: .h5, .html, .glb, a folder for CSV (a name that ends in '/'). `every`: steps between samples; None: 60 samples a
     second for pages, every step otherwise.
     """
 
@@ -182,7 +182,7 @@ class record:
 
 
 def show(what: Data | Recording | record | str | os.PathLike[str], time: float | None = None, height: int = 480) -> Page:
-    """The replay page of a recording, of an .html file, or of a simulation: as it stands, or its next `time` seconds (of a copy)."""
+    """The replay page of a recording, of an .html or .h5 file, or of a simulation: as it stands, or its next `time` seconds (of a copy)."""
     if isinstance(what, record):
         if not what._in_memory:
             return show(what.path, height=height)
@@ -190,8 +190,10 @@ def show(what: Data | Recording | record | str | os.PathLike[str], time: float |
             raise ValueError("the recording is not finished; leave the with block first")
         what = what.recording
     if isinstance(what, Recording):
+        if what.page is None and what.file is not None:
+            what.page = _page_of(what.file)
         if what.page is None:
-            raise ValueError("this recording has no page: it was read from a file (abut convert run.h5 run.html makes one), or abut was built without npm")
+            raise ValueError("this recording has no page: abut was built without npm")
         return Page(what.page, height)
     if isinstance(what, Data):
         copy = what.copy()
@@ -199,40 +201,48 @@ def show(what: Data | Recording | record | str | os.PathLike[str], time: float |
             copy.step(round((time or 0) / copy.h))
         return show(r, height=height)
     path = os.fspath(what)
+    if path.endswith(".h5"):
+        return Page(_page_of(path), height)
     if not path.endswith((".html", ".htm")):
-        raise ValueError(f"{path!r} is not a page; `abut convert {path} out.html` makes one")
+        raise ValueError(f"{path!r} is neither a page (.html) nor a recording (.h5)")
     with open(path, encoding="utf-8") as f:
         return Page(f.read(), height)
 
 
 def read_recording(path: str | os.PathLike[str]) -> Recording:
-    """An HDF5 recording of the program (`abut run --record run.h5`). Needs h5py."""
-    import h5py
+    """An HDF5 recording: of `abut.record(d, "run.h5")` or of `abut run --record run.h5`."""
     import numpy as np
 
-    from ._contacts import contact_dtype
+    from ._contacts import contact_dtype, number_dtype
 
-    with h5py.File(path, "r") as f:
-        if f.attrs.get("format") not in ("abut recording", b"abut recording"):
-            raise ValueError(f"{os.fspath(path)!r} is not a recording of abut")
-        n = len(f["time"])
-        columns = {"time": f["time"][:], "q": f["q"][:n], "v": f["v"][:n], "pos": f["com"][:n], "quat": f["pose"][:n, :, 3:], "twist": f["twist"][:n]}
-        names = [tuple(x.decode() if isinstance(x, bytes) else str(x) for x in f[f"model/{k}_name"][:]) for k in ("body", "joint", "geom")]
-        c = {name: f["contacts"][name][:] for name in f["contacts"]}
-    offset, corner = c["offset"], c["polygon_offset"]
+    file = _open(path)
+    rows = [file.sample(i) for i in range(file.count)]
+    names = ("time", "q", "v", "pos", "quat", "twist")
+    columns = {name: np.array([row[k] for row in rows]) for k, name in enumerate(names)}
     contacts = []
-    for i in range(n):
-        rows = slice(int(offset[i]), int(offset[i + 1]))
-        a = np.zeros(rows.stop - rows.start, contact_dtype())
-        for k, (b, g) in enumerate((("body1", "geom1"), ("body2", "geom2"))):
-            a[b], a[g] = c["body"][rows, k], c["geom"][rows, k]
-        for name in ("point", "normal", "t1", "t2", "free_moment", "area", "depth", "kind", "mode", "slip", "nfacet"):
-            a[name] = c[name][rows]
-        for name, source in (("", "wrench"), ("normal_", "normal_wrench"), ("friction_", "friction_wrench")):
-            a[name + "force"], a[name + "torque"] = c[source][rows, :3], c[source][rows, 3:]
-        for k in range(len(a)):
-            vertices = slice(int(corner[rows.start + k]), int(corner[rows.start + k + 1]))
-            a["polygon"][k], a["pressure"][k] = c["polygon"][vertices], c["pressure"][vertices]
-            a["nvert"][k] = vertices.stop - vertices.start
+    for row in rows:
+        numbers = np.frombuffer(row[6], number_dtype())
+        a = np.empty(len(numbers), contact_dtype())
+        for name in number_dtype().names or ():
+            a[name] = numbers[name]
+        for k, (polygon, pressure) in enumerate(row[7]):
+            a["polygon"][k], a["pressure"][k] = polygon, pressure
         contacts.append(a)
-    return Recording(columns, contacts, names[0], names[1], names[2])
+    body, joint, geom = (tuple(file.names(what)) for what in ("body", "joint", "geom"))
+    return Recording(columns, contacts, body, joint, geom, file=os.fspath(path))
+
+
+def _open(path: str | os.PathLike[str]) -> _core.Recording:
+    path = os.fspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"there is no recording {path!r}")
+    return _core.Recording(path)
+
+
+def _page_of(path: str) -> str:
+    """The replay page of an HDF5 recording."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = os.path.join(folder, "run.html")
+        _open(path).convert(page)
+        with open(page, encoding="utf-8") as f:
+            return f.read()

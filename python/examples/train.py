@@ -154,6 +154,22 @@ def train(name: str, minutes: float, worlds: int, seed: int, quiet: bool = False
     return curve
 
 
+def draw(curve: list[tuple[float, int, float, float]], name: str, path: pathlib.Path) -> None:
+    """The learning curve, where matplotlib is installed."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        return
+    steps = [row[1] / 1000 for row in curve]
+    fig, axes = plt.subplots(1, 2, figsize=(9, 3.5))
+    for ax, label, values in ((axes[0], "return of an episode", [row[2] for row in curve]), (axes[1], "success [%]", [100 * row[3] for row in curve])):
+        ax.plot(steps, values)
+        ax.set(xlabel="thousand steps of the environment", ylabel=label)
+        ax.grid(alpha=0.3)
+    fig.suptitle(name)
+    fig.savefig(path, dpi=100, bbox_inches="tight")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="PPO on an environment of abut")
     parser.add_argument("--env", default="abut/SlideToTarget-v0")
@@ -167,14 +183,7 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     with open(out / "curve.csv", "w", newline="") as f:
         csv.writer(f).writerows([("seconds", "steps", "return", "success"), *curve])
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        return
-    fig, ax = plt.subplots(figsize=(6, 4))
-    ax.plot([c[1] for c in curve], [100 * c[3] for c in curve])
-    ax.set(xlabel="steps of the environment", ylabel="success [%]", title=f"{args.env}: {curve[-1][0] / 60:.1f} minutes", ylim=(0, 100))
-    fig.savefig(out / "curve.png", dpi=120, bbox_inches="tight")
+    draw(curve, args.env, out / "curve.png")
 
 
 if __name__ == "__main__":

@@ -259,13 +259,13 @@ void check_inputs(const Batch& b) {
 
 // In pieces of about a tenth of a second, so that Ctrl-C ends it. A status is the worst of the
 // call's.
-void step(Batch& b, long n) {
+void step(Batch& b, long n, nb::object progress) {
   if (n < 0) raise_value("%ld steps: give 0 or more", n);
   Busy busy(b.busy);
   check_inputs(b);
   for (int32_t& s : b.status)
     if (s != AB_STEP_BROKEN) s = AB_STEP_OK;
-  for (long piece = 16; n > 0;) {
+  for (long piece = 16, all = n; n > 0;) {
     long now = std::min(n, piece);
     auto begun = std::chrono::steady_clock::now();
     {
@@ -276,6 +276,7 @@ void step(Batch& b, long n) {
     if (past.count() < 0.1 && piece < (1 << 20)) piece *= 2;
     n -= now;
     if (n > 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (!progress.is_none()) progress((double)(all - n));
   }
 }
 
@@ -433,7 +434,7 @@ void bind_batch(nb::module_& m) {
                      const abContactModel* k = b.world[0].data->contact;
                      return std::string(k ? k->name : "none");
                    })
-      .def("step", &step, nb::arg("k") = 1)
+      .def("step", &step, nb::arg("k") = 1, nb::arg("progress") = nb::none())
       .def("forward",
            [](Batch& b) {
              Busy busy(b.busy);

@@ -89,6 +89,13 @@ std::string known_names(const std::string& name, const std::vector<std::string>&
 void check_same_sizes(const abModel* a, const abModel* b);
 int find_key(const abModel* model, nb::handle key);  // None, index or name
 
+// HDF5 is not made for several threads: whoever calls it without the lock of the interpreter, or
+// with it, holds this one. It is never held while the interpreter's is waited for.
+struct H5Lock {
+  H5Lock();
+  ~H5Lock();
+};
+
 using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
 // A numpy array of doubles on memory that belongs to `owner`.
@@ -106,3 +113,5 @@ void bind_data(nb::module_& m);
 void bind_record(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_rollout(nb::module_& m);
+void bind_sweep(nb::module_& m);
+void bind_picture(nb::module_& m);

@@ -8,4 +8,6 @@ NB_MODULE(_core, m) {
   bind_record(m);
   bind_batch(m);
   bind_rollout(m);
+  bind_sweep(m);
+  bind_picture(m);
 }

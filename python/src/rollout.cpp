@@ -7,6 +7,7 @@
 #include "contacts.h"
 #include "core.h"
 #include "pool.h"
+#include "watch.h"
 
 namespace {
 
@@ -158,7 +159,7 @@ void make_simulations(Rollout& r, int threads, const std::string& contact, nb::d
 nb::tuple rollout(std::shared_ptr<Model> model, int n, int nsample, nb::object states, nb::object q,
                   nb::object v, nb::object ctrl, nb::object applied, long nsub,
                   std::vector<std::string> outputs, nb::list pairs, nb::object settings,
-                  int threads) {
+                  int threads, nb::object progress) {
   Rollout r{};
   r.model = model->model;
   r.n = n, r.nsample = nsample, r.nsub = nsub;
@@ -195,10 +196,13 @@ nb::tuple rollout(std::shared_ptr<Model> model, int n, int nsample, nb::object s
   Pool pool(std::min(thread_count(threads), n));
   make_simulations(r, pool.size(), nb::cast<std::string>(settings[0]),
                    nb::cast<nb::dict>(settings[1]), nb::cast<double>(settings[2]));
-  {
-    nb::gil_scoped_release release;
-    pool.run(n, 1, [&](int i, int worker) { run(r, i, worker); });
-  }
+  std::atomic<long> done{0};
+  std::atomic<bool> stop{false};
+  auto one = [&](int i, int worker) {
+    if (!stop) run(r, i, worker);
+    done++;
+  };
+  watch([&] { pool.run(n, 1, one); }, [&] { return (double)done; }, [&] { stop = true; }, progress);
   for (int i = 0; i < n; i++)
     if (!r.failure[(size_t)i].empty()) raise_value("run %d: %s", i, r.failure[(size_t)i].c_str());
   return nb::make_tuple(result, nb::cast(status), nb::cast(length));
@@ -210,5 +214,5 @@ void bind_rollout(nb::module_& m) {
   m.def("rollout", &rollout, nb::arg("model"), nb::arg("n"), nb::arg("nsample"),
         nb::arg("states").none(), nb::arg("q").none(), nb::arg("v").none(), nb::arg("ctrl").none(),
         nb::arg("applied").none(), nb::arg("nsub"), nb::arg("outputs"), nb::arg("pairs"),
-        nb::arg("settings"), nb::arg("threads"));
+        nb::arg("settings"), nb::arg("threads"), nb::arg("progress").none());
 }

@@ -23,8 +23,8 @@ if ! "$python" -c 'import scikit_build_core, nanobind, numpy, pytest' 2>/dev/nul
   "$python" -m pip install -q scikit-build-core nanobind numpy pytest || skip "PyPI cannot be reached"
 fi
 # What only some tests need; those say so and are skipped without it.
-extras="gymnasium matplotlib pandas xarray h5py trimesh mypy nbclient nbformat ipykernel mujoco"
-if [ $asan = no ] && ! "$python" -c 'import gymnasium, matplotlib, pandas, xarray, h5py, trimesh, mypy, nbclient, ipykernel, mujoco' 2>/dev/null; then
+extras="gymnasium matplotlib pandas xarray h5py trimesh tqdm mypy nbclient nbformat ipykernel mujoco"
+if [ $asan = no ] && ! "$python" -c 'import gymnasium, matplotlib, pandas, xarray, h5py, trimesh, tqdm, mypy, nbclient, ipykernel, mujoco' 2>/dev/null; then
   "$python" -m pip install -q $extras || echo "python: not all of $extras could be installed; their tests are skipped" >&2
 fi
 

@@ -31,7 +31,17 @@ def grow(work: object, n: int) -> int:
     return resident() - before
 
 
-def test_simulations_leave_nothing(box: abut.Model) -> None:
+def test_a_hundred_thousand_simulations_leave_nothing(box: abut.Model) -> None:
+    def work() -> None:
+        d = abut.Data(box)
+        d.step()
+        del d
+
+    # the smallest Python object has 16 bytes; the heap itself moves by less than a megabyte
+    assert grow(work, 20 * N) < 20 * N * 5 + 1e6
+
+
+def test_states_and_contacts_leave_nothing(box: abut.Model) -> None:
     def work() -> None:
         d = abut.Data(box)
         d.step()
@@ -61,6 +71,21 @@ def test_models_and_batches_leave_nothing() -> None:
         b.reset()
         b.step()
         abut.rollout(abut.loads(BOX), abut.loads(BOX).q0, steps=1)
+
+    assert grow(work, N // 20) < N // 20 * 2000
+
+
+def test_sweeps_and_pictures_leave_nothing(box: abut.Model) -> None:
+    d = abut.Data(box)
+    spec = {"scene": box, "time": 0.002, "vary": {"geom.box.friction": [0.1, 0.2]}, "measure": {"x": "body.box.x"}}
+
+    def work() -> None:
+        abut.sweep(spec)
+        abut.render(d, 20, 20)
+        try:
+            abut.sweep(spec, measure={"x": "body.bix.x"})
+        except ValueError:
+            pass
 
     assert grow(work, N // 20) < N // 20 * 2000
 

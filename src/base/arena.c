@@ -54,7 +54,11 @@ abStatus ab_arena_init(abArena* arena, size_t capacity) {
   }
   return AB_ERROR_MEMORY;
 #else
-  size_t n = capacity < ((size_t)64 << 20) ? capacity : ((size_t)64 << 20);
+  // A range that grew could not stay in one piece; but what is not touched costs address space
+  // only, here too. Where addresses have 32 bits there is less of that, and a capacity beyond them
+  // has wrapped to nothing.
+  const size_t most = (size_t)(sizeof(void*) > 4 ? 64 : 16) << 20;
+  size_t n = capacity > 0 && capacity < most ? capacity : most;
   arena->base = ab_alloc(n);
   arena->capacity = arena->base ? n : 0;
   return arena->base ? AB_OK : AB_ERROR_MEMORY;

@@ -2,6 +2,9 @@
 #include "base/input.h"
 
 #include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +21,7 @@ size_t ab_input_limit(void) {
   double n = text ? strtod(text, &end) : 0;
   if (!text || end == text || !(n > 0)) return USUAL_LIMIT;
   n *= *end == 'K' ? 0x1p10 : *end == 'M' ? 0x1p20 : *end == 'G' ? 0x1p30 : 1;
-  return n < 0x1p62 ? (size_t)n : (size_t)1 << 62;
+  return n < (double)(SIZE_MAX / 4) ? (size_t)n : SIZE_MAX / 4;
 }
 
 static abStatus too_large(const char* path, size_t limit, abError* error) {
@@ -84,4 +87,20 @@ abStatus ab_input_read_ordinary(const char* path, char** bytes, size_t* n, abErr
     return ab_fail(error, AB_ERROR_FILE, path, 0,
                    "is a pipe or a device; what a scene names must be an ordinary file");
   return ab_input_read(path, bytes, n, error);
+}
+
+bool ab_parse_number(const char* begin, const char* end, double* out) {
+  char text[400];  // long enough for every double written out in full
+  size_t n = (size_t)(end - begin);
+  if (n == 0 || n >= sizeof text) return false;
+  memcpy(text, begin, n);
+  text[n] = 0;
+  // Hexadecimal, "inf" and "nan" are no numbers of a file.
+  if (strspn(text, "+-.0123456789eE") != n) return false;
+  // strtod wants the decimal sign of the program's locale; files have a point.
+  char* point = strchr(text, '.');
+  if (point) *point = *localeconv()->decimal_point;
+  char* stop;
+  *out = strtod(text, &stop);
+  return stop == text + n && isfinite(*out);
 }

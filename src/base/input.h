@@ -12,4 +12,7 @@ abStatus ab_input_read(const char* path, char** bytes, size_t* n, abError* error
 abStatus ab_input_read_ordinary(const char* path, char** bytes, size_t* n, abError* error);
 bool ab_input_exists(const char* path);  // as an ordinary file
 
+// The number written in [begin, end), in any locale. False if it is none, or not finite.
+bool ab_parse_number(const char* begin, const char* end, double* out);
+
 #endif

@@ -9,6 +9,7 @@
 // during the step, as a coefficient (see ab_ecp_set_mode). (The equivalent contact point itself
 // never needs the intersection: it lies in it exactly if it lies in both faces.)
 #include "contact/ecp.h"
+#include "math/logarithm.h"
 
 enum { PATCH_MAX = 128, DISC_SIDES = 64 };
 
@@ -79,7 +80,7 @@ static void intersect(Polygon* q, const Polygon* window) {
 }
 
 static double spoke(double d, double y) {
-  return d > 0 ? d / 6 * (y * sqrt(d * d + y * y) + d * d * asinh(y / d)) : 0;
+  return d > 0 ? d / 6 * (y * sqrt(d * d + y * y) + d * d * ab_asinh(y / d)) : 0;
 }
 
 static void measure(const Polygon* q, double* mean_distance, double* area) {

@@ -26,9 +26,9 @@
 #include "contact/quadrature.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/wide.h"
+#include "math/logarithm.h"
 #include "math/vec.h"
 
 static abVec2 area_centroid(int n, const abVec2* p) {
@@ -299,24 +299,6 @@ typedef struct Stretch {
   double t[2], l[2];
 } Stretch;
 
-// The logarithm of a positive number, in operations that compilers do in lanes and every machine
-// does alike: x = 2^e m with m in [sqrt 1/2, sqrt 2), and with z = (m - 1) / (m + 1), |z| < 0.172,
-// log m = 2 (z + z^3 / 3 + ...), of which the terms after z^19 are less than rounding.
-static inline double log_of(double x) {
-  uint64_t bits, tall;
-  memcpy(&bits, &x, sizeof bits);
-  uint64_t up = bits + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);  // carries from sqrt 1/2 on
-  tall = (up >> 52) | 0x4330000000000000u;                           // 2^52 + the exponent
-  bits = (up & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu;
-  double e, m;
-  memcpy(&e, &tall, sizeof e), memcpy(&m, &bits, sizeof m);
-  double z = (m - 1) / (m + 1), zz = z * z, sum = 1.0 / 19;
-  static const double term[9] = {1,        1.0 / 3,  1.0 / 5,  1.0 / 7, 1.0 / 9,
-                                 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17};
-  for (int k = 8; k >= 0; k--) sum = sum * zz + term[k];
-  return 0.6931471805599453 * (e - (0x1p52 + 1023)) + 2 * z * sum;
-}
-
 // Integral of dt / l from t0 to t1, without cancellation: the difference of asinh(t / d). It comes
 // times d, and where d^2 is nothing against the rest it may be anything.
 static inline double log_ratio(double d, double t0, double t1, double l0, double l1) {
@@ -324,7 +306,7 @@ static inline double log_ratio(double d, double t0, double t1, double l0, double
   double high = (t1 > 0 ? far1 : 1) * (t0 < 0 ? far0 : 1);
   double low = (t1 > 0 ? 1 : far1) * (t0 < 0 ? 1 : far0);
   double between = d * d > 1e-30 * high ? d * d : 1e-30 * high;
-  return log_of(high / (t0 < 0 && t1 > 0 ? between : low));
+  return ab_log(high / (t0 < 0 && t1 > 0 ? between : low));
 }
 
 // A stretch of the edge that lies in the circle, and so does its triangle: the terms without b are

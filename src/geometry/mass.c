@@ -23,6 +23,7 @@
 //   shell   the triangles themselves
 #include "geometry/mass.h"
 
+#include "math/logarithm.h"
 #include "math/rotation.h"
 
 static const double PI = 3.14159265358979323846;
@@ -72,6 +73,9 @@ static abMassProps cylinder(double r, double l, bool shell, double density) {
   return centred(tube + 2 * disc, v3(across, across, along));
 }
 
+// Of a number in (0, 1], to a power of about 1.
+static double power(double x, double y) { return ab_exp(fmax(-690, y * ab_log(x))); }
+
 static abMassProps ellipsoid(abVec3 r, bool shell, double density) {
   double xx = r.x * r.x, yy = r.y * r.y, zz = r.z * r.z;
   if (!shell) {
@@ -80,7 +84,9 @@ static abMassProps ellipsoid(abVec3 r, bool shell, double density) {
   }
   const double p = 1.6075;  // Thomsen's exponent
   double ab = r.x * r.y, bc = r.y * r.z, ca = r.z * r.x;
-  double m = 4 * PI * density * pow((pow(ab, p) + pow(bc, p) + pow(ca, p)) / 3, 1 / p);
+  double most = fmax(ab, fmax(bc, ca));
+  double sum = power(ab / most, p) + power(bc / most, p) + power(ca / most, p);
+  double m = 4 * PI * density * most * power(sum / 3, 1 / p);
   double k = 2 * r.x * r.y * r.z / (ab + bc + ca);
   return centred(m, v3_scale(m / 5, v3(yy + zz + k * (r.y + r.z), xx + zz + k * (r.x + r.z),
                                        xx + yy + k * (r.x + r.y))));

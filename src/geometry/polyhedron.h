@@ -79,6 +79,20 @@ abPolyhedron* ab_polyhedron_of_shape(const abShape* shape, double volume_error, 
                                      abError* error);
 void ab_polyhedron_free(abPolyhedron* poly);
 
+// What of a polyhedron cannot be had again to the last bit from the rest: model files hold this.
+typedef struct abPolyhedronData {
+  int nvert, nface, nloop;
+  const abVec3* vert;
+  const abPlane* plane;
+  const int *face_start, *loop;
+  abVec3 centroid;
+  double volume, radius;
+} abPolyhedronData;
+
+// The polyhedron of these numbers, bit for bit the one they were taken from; refused where they
+// are no closed convex surface, or contradict each other.
+abPolyhedron* ab_polyhedron_restore(const abPolyhedronData* data, abError* error);
+
 // Parts of the block that abPolyhedron does not name; only for polyhedra made here.
 static inline const abSkin* ab_polyhedron_skin(const abPolyhedron* p) {
   return (const abSkin*)(const void*)(p->plane + p->nface);

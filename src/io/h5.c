@@ -6,6 +6,13 @@
 abH5Shape ab_h5_shape(const abModel* model, abH5Column column) {
   hsize_t nbody = (hsize_t)model->nbody, nq = (hsize_t)model->nq, nv = (hsize_t)model->nv;
   const abH5Shape shape[AB_H5_NCOLUMN] = {
+      [AB_H5_STATE_WORD] = {"/states/word", "saved states, as abut run --save writes them",
+                            AB_H5_LONG, 0, ROW(0)},
+      [AB_H5_STATE_OFFSET] = {"/states/offset", "state k has the words [k] to [k+1]", AB_H5_LONG, 0,
+                              ROW(0)},
+      [AB_H5_STATE_BYTES] = {"/states/bytes", "of the state; its last word may be padded",
+                             AB_H5_LONG, 0, ROW(0)},
+      [AB_H5_STATE_TIME] = {"/states/time", "of the states [s]", AB_H5_REAL, 0, ROW(0)},
       [AB_H5_POLYGON] = {"/contacts/polygon", "vertices of the contact patches, world [m]",
                          AB_H5_REAL, 1, ROW(3)},
       [AB_H5_PRESSURE] = {"/contacts/pressure",

@@ -2,7 +2,10 @@
 // users).
 //
 // A recording is a set of columns that only grow. Sample columns have one row per sample, contact
-// columns one row per contact, vertex columns one row per vertex of a contact polygon. The contacts
+// columns one row per contact, vertex columns one row per vertex of a contact polygon. States that
+// a run can go on from are kept now and then, as 64-bit words: state k has the words
+// state_offset[k]
+// .. state_offset[k+1]-1. The contacts
 // of sample i are the rows offset[i] .. offset[i+1]-1, the vertices of contact j the rows
 // polygon_offset[j] .. polygon_offset[j+1]-1.
 #ifndef ABUT_IO_H5_H
@@ -14,6 +17,10 @@
 // In the order of writing: what others point into comes first, and time last, so that a reader who
 // sees a sample's time finds all the rest.
 typedef enum abH5Column {
+  AB_H5_STATE_WORD,
+  AB_H5_STATE_OFFSET,
+  AB_H5_STATE_BYTES,
+  AB_H5_STATE_TIME,
   AB_H5_POLYGON,
   AB_H5_PRESSURE,
   AB_H5_POLYGON_OFFSET,

@@ -27,6 +27,7 @@ struct abRecording {
   abModel* model;
   size_t limit;  // bytes of one column in one sample
   int nsample;
+  bool has_states;  // older recordings have none
   Column column[AB_H5_NCOLUMN];
   abData data;
   abContact* contact;
@@ -87,12 +88,15 @@ static abStatus open_all(abRecording* r, abError* error) {
                    "the recording is damaged: its attribute contact or step is no name or no time");
   // Time, which is written last, is looked at first: what it counts is then there, also while the
   // recording grows.
-  for (int c = AB_H5_NCOLUMN - 1; c >= 0; c--)
+  for (int c = AB_H5_NCOLUMN - 1; c > AB_H5_STATE_TIME; c--)
     if (!open_column(r, (abH5Column)c))
       return ab_fail(error, AB_ERROR_PARSE, r->path, 0,
                      "the recording is damaged: %s is missing, is stored elsewhere, or has another "
                      "type or shape",
                      r->column[c].shape.path);
+  r->has_states = true;
+  for (int c = AB_H5_STATE_TIME; c >= AB_H5_STATE_WORD; c--)
+    r->has_states = r->has_states && open_column(r, (abH5Column)c);
   uint64_t n = r->column[AB_H5_TIME].rows;
   r->nsample = n < INT32_MAX ? (int)n : INT32_MAX;
   return AB_OK;
@@ -308,4 +312,52 @@ const abData* ab_recording_sample(abRecording* r, int i, abError* error) {
   if (good) return &r->data;
   ab_fail(error, AB_ERROR_PARSE, r->path, 0, "the recording is damaged at sample %d", i);
   return NULL;
+}
+
+// The last state at or before the time, -1 where there is none. Their times only grow.
+static int64_t find_state(abRecording* r, double time) {
+  int64_t low = -1, high = r->has_states ? (int64_t)r->column[AB_H5_STATE_TIME].rows : 0;
+  while (high - low > 1) {
+    int64_t middle = low + (high - low) / 2;
+    const double* at = rows(r, AB_H5_STATE_TIME, middle, 1);
+    // a step that ends at the time ends there up to rounding
+    if (at && *at <= time + 1e-9)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static const void* read_state(abRecording* r, double time, size_t* bytes) {
+  int64_t k = find_state(r, time);
+  const int64_t* offset = k >= 0 ? rows(r, AB_H5_STATE_OFFSET, k, 2) : NULL;
+  if (!offset || offset[0] < 0 || offset[1] <= offset[0]) return NULL;
+  const int64_t* exactly = rows(r, AB_H5_STATE_BYTES, k, 1);
+  int64_t n = offset[1] - offset[0];
+  if (!exactly || *exactly <= 0 || *exactly > INT64_MAX - 7 || (*exactly + 7) / 8 != n) return NULL;
+  *bytes = (size_t)*exactly;
+  return rows(r, AB_H5_STATE_WORD, offset[0], n);
+}
+
+const void* ab_recording_state(abRecording* r, double time, size_t* bytes, abError* error) {
+  if (!r || !bytes || !isfinite(time)) {
+    ab_fail(error, AB_ERROR_ARGUMENT, r ? r->path : NULL, 0,
+            "a state needs a recording, a time and room for its size");
+    return NULL;
+  }
+  const void* block = read_state(r, time, bytes);
+  for (int k = 1; k < ATTEMPTS && !block && r->has_states && r->file.followed; k++) {
+    wait_for_writer();
+    block = read_state(r, time, bytes);
+  }
+  if (!block)
+    ab_fail(error, AB_ERROR_ARGUMENT, r->path, 0,
+            r->has_states
+                ? "the recording has no state at or before %g s, or it is damaged; give a "
+                  "later time"
+                : "the recording was made before recordings kept states (at %g s or "
+                  "anywhere); record it again",
+            time);
+  return block;
 }

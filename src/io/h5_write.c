@@ -8,6 +8,7 @@
 // and takes its place in one moment: without samples when the recording begins, and once more when
 // the first sample has told the attributes. A descriptor of our own keeps other recorders away.
 #define _XOPEN_SOURCE 700
+#include <abut/state.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,10 @@
 #include "io/recorder.h"
 
 // Bytes of a chunk: large enough for speed and small enough that a short run's file stays small.
-enum { CHUNK = 16384 };
+#ifndef AB_H5_CHUNK
+#define AB_H5_CHUNK 16384
+#endif
+enum { CHUNK = AB_H5_CHUNK };
 
 typedef struct Column {
   abH5Shape shape;
@@ -34,7 +38,8 @@ typedef struct Column {
 typedef struct H5 {
   abRecorder base;
   Column column[AB_H5_NCOLUMN];
-  int64_t ncontact, nvert;  // so far
+  int64_t ncontact, nvert, nword;  // so far
+  size_t since;                    // bytes of samples after the last state
   const abModel* model;
   char* place;     // where the file is, links resolved
   int descriptor;  // of the file, locked
@@ -141,9 +146,9 @@ static bool add_model(hid_t file, const abModel* model) {
 }
 
 static bool fill_file(H5* h5, hid_t file, bool sampled) {
-  static const char* const group[] = {"/model", "/contacts", "/stat"};
+  static const char* const group[] = {"/model", "/contacts", "/stat", "/states"};
   bool good = true;
-  for (int i = 0; i < 3 && good; i++) {
+  for (int i = 0; i < 4 && good; i++) {
     hid_t id = H5Gcreate2(file, group[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     good = id >= 0;
     if (good) H5Gclose(id);
@@ -254,12 +259,43 @@ static void put_contact(H5* h5, const abContact* c) {
   put(h5, AB_H5_POLYGON_OFFSET, &h5->nvert);
 }
 
+// A state is kept with the first sample, and whenever the samples since the last one have taken
+// SPARSE times its bytes: the file grows by an eighth at most, and whoever goes on from any moment
+// repeats a few steps only. What has no simulation behind it (a sample of a recording) has no
+// state.
+enum { SPARSE = 8 };
+static abStatus put_state(H5* h5, const abModel* model, const abData* data) {
+  size_t bytes = data->memory ? ab_state_size(model, data) : 0;
+  if (!bytes || (h5->base.nsample > 0 && h5->since / SPARSE < bytes)) return AB_OK;
+  size_t words = (bytes + 7) / 8;
+  int64_t* word = ab_alloc_zero(words * sizeof *word);
+  abStatus status = word ? ab_state_get(model, data, word, bytes) : AB_ERROR_MEMORY;
+  if (status == AB_OK) {
+    ab_buffer_add(&h5->column[AB_H5_STATE_WORD].pending, word, words * sizeof *word);
+    h5->nword += (int64_t)words;
+    put(h5, AB_H5_STATE_OFFSET, &h5->nword);
+    int64_t exactly = (int64_t)bytes;
+    put(h5, AB_H5_STATE_BYTES, &exactly);
+    put(h5, AB_H5_STATE_TIME, &data->time);
+    h5->since = 0;
+  }
+  ab_free(word);
+  return status;
+}
+
+static size_t pending_bytes(const H5* h5) {
+  size_t n = 0;
+  for (int c = 0; c < AB_H5_NCOLUMN; c++) n += h5->column[c].pending.n;
+  return n;
+}
+
 static abStatus h5_sample(abRecorder* recorder, const abModel* model, const abData* data,
                           abError* error) {
-  (void)model;
   H5* h5 = (H5*)recorder;
+  size_t before = pending_bytes(h5);
   if (recorder->nsample == 0) {
     int64_t zero = 0;
+    put(h5, AB_H5_STATE_OFFSET, &zero);
     put(h5, AB_H5_OFFSET, &zero);
     put(h5, AB_H5_POLYGON_OFFSET, &zero);
     strncpy(h5->contact, data->contact ? data->contact->name : "none", sizeof h5->contact - 1);
@@ -277,13 +313,14 @@ static abStatus h5_sample(abRecorder* recorder, const abModel* model, const abDa
   put(h5, AB_H5_COM, data->com);
   put(h5, AB_H5_TWIST, data->twist);
   put(h5, AB_H5_TIME, &data->time);
-  recorder->pending = 0;
-  for (int c = 0; c < AB_H5_NCOLUMN; c++) {
-    if (h5->column[c].pending.failed)
-      return ab_fail(error, AB_ERROR_MEMORY, recorder->path, 0, "no memory for a sample");
-    recorder->pending += h5->column[c].pending.n;
-  }
-  return AB_OK;
+  h5->since += pending_bytes(h5) - before;
+  abStatus status = put_state(h5, model, data);
+  for (int c = 0; c < AB_H5_NCOLUMN && status == AB_OK; c++)
+    if (h5->column[c].pending.failed) status = AB_ERROR_MEMORY;
+  recorder->pending = pending_bytes(h5);
+  return status == AB_OK
+             ? AB_OK
+             : ab_fail(error, status, recorder->path, 0, "no memory for a sample or a state");
 }
 
 // --- writing

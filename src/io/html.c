@@ -19,11 +19,7 @@
 // after each number has been combined by exclusive or with its predecessor in time. Both make
 // deflate find what repeats: a body at rest costs nothing.
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -31,15 +27,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/buffer.h"
-#include "io/draw.h"
-#include "io/json_whole.h"
-#include "io/model_json.h"
-#include "io/place.h"
+#include "io/page.h"
 #include "io/recorder.h"
-
-#ifndef ABUT_DATA_DIR
-#define ABUT_DATA_DIR "/usr/local/share/abut"
-#endif
 
 enum { NVALUE = 14 };  // floats per contact
 // What is kept: of poses, of contact points (bits of the scene's size), of forces and areas, of the
@@ -59,44 +48,6 @@ typedef struct Html {
   abBuffer vertex, pressure;  // int16[3], uint8
 } Html;
 
-// --- the template
-// -------------------------------------------------------------------------------------
-
-// Where the user says, beside the library or the program, and where `make install` puts it.
-static FILE* open_template(char* path, size_t size) {
-  static const char* const beside[] = {"share/abut", "../share/abut", "../../share/abut"};
-  char own[800];
-  FILE* file = NULL;
-  const char* given = getenv("ABUT_DATA_DIR");
-  if (given) snprintf(path, size, "%s/replay.html", given);
-  if (given) file = fopen(path, "rb");
-  bool known = ab_own_folder(own, sizeof own);
-  for (size_t i = 0; !file && known && i < sizeof beside / sizeof *beside; i++) {
-    snprintf(path, size, "%s/%s/replay.html", own, beside[i]);
-    file = fopen(path, "rb");
-  }
-  if (file) return file;
-  snprintf(path, size, "%s/replay.html", ABUT_DATA_DIR);
-  return fopen(path, "rb");
-}
-
-static abStatus copy_template(Html* h, abError* error) {
-  char path[1024], bytes[65536];
-  FILE* file = open_template(path, sizeof path);
-  if (!file)
-    return ab_fail(error, AB_ERROR_FILE, path, 0,
-                   "the template of the page is missing; build it with tools/make-replay (it needs "
-                   "npm), or say where it is by the environment variable ABUT_DATA_DIR");
-  h->fd = ab_file_create(h->base.path, error);
-  abStatus status = h->fd < 0 ? AB_ERROR_FILE : AB_OK;
-  for (size_t n; status == AB_OK && (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
-    status = ab_file_write(h->fd, bytes, n, h->base.path, error);
-  if (status == AB_OK && ferror(file))
-    status = ab_fail(error, AB_ERROR_FILE, path, 0, "cannot read the template of the page");
-  fclose(file);
-  return status;
-}
-
 static abStatus html_open(abRecorder* recorder, const abModel* model, abError* error) {
   Html* h = (Html*)recorder;
   h->fd = -1;
@@ -104,93 +55,7 @@ static abStatus html_open(abRecorder* recorder, const abModel* model, abError* e
   if (!h->moving) return ab_fail(error, AB_ERROR_MEMORY, recorder->path, 0, "no memory");
   for (int i = 1; i < model->nbody; i++)
     if (model->body[i].mover >= 0) h->moving[h->nmoving++] = i;
-  return copy_template(h, error);
-}
-
-// --- the model
-// ----------------------------------------------------------------------------------------
-
-static json_t* colors_json(const abModel* model) {
-  json_t* list = json_array();
-  for (int i = 0; i < model->ngeom; i++) {
-    float c[4];
-    ab_draw_color(model, i, c);
-    json_array_append_new(
-        list, json_pack("[ffff]", (double)c[0], (double)c[1], (double)c[2], (double)c[3]));
-  }
-  return list;
-}
-
-// Hulls of meshes that have no triangles of their own, so that the page can draw them.
-static json_t* hulls_json(const abModel* model) {
-  json_t* list = json_array();
-  for (int i = 0; i < model->ngeom; i++) {
-    const abGeom* g = &model->geom[i];
-    bool bare = g->shape.type == AB_MESH && (g->mesh < 0 || model->mesh[g->mesh].ntriangle == 0);
-    abDrawing d = {0};
-    json_t* flat = json_array();
-    if (bare) ab_draw_geom(model, i, &d);
-    for (size_t k = 0; k < d.index.n / sizeof(uint32_t); k++) {
-      const float* v = (const float*)(void*)d.vert.byte + 3 * ((uint32_t*)(void*)d.index.byte)[k];
-      for (int c = 0; c < 3; c++) json_array_append_new(flat, json_real((double)v[c]));
-    }
-    if (d.vert.failed || d.normal.failed || d.index.failed) ab_json_miss();
-    ab_drawing_free(&d);
-    json_array_append_new(list, flat);
-  }
-  return list;
-}
-
-static json_t* poses_json(const abModel* model, const abData* data) {
-  json_t* list = json_array();
-  for (int i = 0; i < model->nbody; i++) {
-    const abPose* p = &data->pose[i];
-    json_array_append_new(
-        list, json_pack("[fffffff]", p->p.x, p->p.y, p->p.z, p->q.w, p->q.x, p->q.y, p->q.z));
-  }
-  return list;
-}
-
-// Adds JSON text such that nothing in it can end the script element.
-static void add_json(abBuffer* b, const char* json) {
-  for (const char* p = json; *p; p++) {
-    if (*p == '<')
-      ab_buffer_text(b, "\\u003c");
-    else
-      ab_buffer_add(b, p, 1);
-  }
-}
-
-static abStatus write_model(Html* h, const abModel* model, const abData* data, abError* error) {
-  char* text = ab_model_json_short(model);
-  ab_json_begin();
-  json_t* root = json_object();
-  json_t* moving = json_array();
-  for (int i = 0; i < h->nmoving; i++) json_array_append_new(moving, json_integer(h->moving[i]));
-  json_object_set_new(root, "moving", moving);
-  json_object_set_new(root, "colors", colors_json(model));
-  json_object_set_new(root, "hulls", hulls_json(model));
-  json_object_set_new(root, "poses", poses_json(model, data));
-  json_object_set_new(root, "contact_model", json_string(data->contact ? data->contact->name : ""));
-  json_object_set_new(root, "step", json_real(data->h));
-  json_object_set_new(root, "version", json_string(ABUT_VERSION));
-  char* json = ab_json_print(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
-  abBuffer b = {0};
-  ab_buffer_text(&b, "\n<script type=\"application/json\" id=\"abut-model\">");
-  // {"model": ..., and then all of the root but its first brace
-  ab_buffer_text(&b, "{\"model\":");
-  if (text) add_json(&b, text);
-  ab_buffer_text(&b, ",");
-  if (json) add_json(&b, json + 1);
-  ab_buffer_text(&b, "</script>\n");
-  abStatus status = text && json && !b.failed
-                        ? ab_file_write(h->fd, b.byte, b.n, h->base.path, error)
-                        : ab_fail(error, AB_ERROR_MEMORY, h->base.path, 0, "no memory");
-  ab_buffer_free(&b);
-  ab_json_free(json);
-  json_decref(root);
-  ab_json_free(text);
-  return status;
+  return ab_page_create("replay.html", recorder->path, &h->fd, error);
 }
 
 // --- sampling
@@ -274,7 +139,7 @@ static abStatus html_sample(abRecorder* recorder, const abModel* model, const ab
                             abError* error) {
   Html* h = (Html*)recorder;
   if (recorder->nsample == 0) {
-    abStatus status = write_model(h, model, data, error);
+    abStatus status = ab_page_model(h->fd, recorder->path, model, data, error);
     if (status != AB_OK) return status;
   }
   h->nframe++;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "io/json_read.h"
 #include "io/model_json.h"
 
 // All memory of a recorded model in one list of blocks, so that freeing needs no knowledge.
@@ -202,15 +203,17 @@ static bool consistent(const abModel* m) {
 }
 
 abModel* ab_model_from_json(const char* json, const char* path, abError* error) {
-  json_error_t where;
+  const char* why;
+  size_t at;
   Recorded* r = ab_alloc_zero(sizeof *r);
   if (!r) {
     ab_fail(error, AB_ERROR_MEMORY, path, 0, "no memory for the recorded model");
     return NULL;
   }
-  r->json = json_loads(json, 0, &where);
+  r->json = ab_json_read(json, &why, &at);
   if (!r->json) {
-    ab_fail(error, AB_ERROR_PARSE, path, 0, "the recorded model is damaged: %s", where.text);
+    ab_fail(error, AB_ERROR_PARSE, path, 0, "the recorded model is damaged: %s (byte %zu of it)",
+            why, at);
     ab_recorded_model_free(&r->model);
     return NULL;
   }

@@ -41,3 +41,8 @@ const abData* ab_recording_sample(abRecording* recording, int i, abError* error)
   refuse(NULL, error);
   return NULL;
 }
+const void* ab_recording_state(abRecording* recording, double time, size_t* bytes, abError* error) {
+  (void)recording, (void)time, (void)bytes;
+  refuse(NULL, error);
+  return NULL;
+}

@@ -96,6 +96,17 @@ abScene* ab_scene_load_part(const char* path, int depth, abNotes* notes, abError
   return scene;
 }
 
+abScene* ab_scene_load_text(const char* path, const char* bytes, size_t n, abNotes* notes,
+                            abError* error) {
+  if (notes) *notes = (abNotes){0};
+  if (n > AB_XML_BYTES) {
+    ab_fail(error, AB_ERROR_FILE, path, 0, "the file is too large to be a scene");
+    return NULL;
+  }
+  abXmlDoc doc = {.read = ab_xml_read_file};
+  return load(&doc, (Source){path, bytes, n, 0}, notes, error);
+}
+
 abScene* ab_scene_load(const char* path, abNotes* notes, abError* error) {
   return ab_scene_load_part(path, 0, notes, error);
 }
@@ -111,19 +122,4 @@ abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abN
   if (notes) *notes = (abNotes){0};
   abXmlDoc doc = {.read = read_nothing};
   return load(&doc, (Source){name, bytes, n, 0}, notes, error);
-}
-
-abModel* ab_load_with(const char* path, const abLoadOption* option, abNotes* notes,
-                      abError* error) {
-  abScene* scene = ab_scene_load(path, notes, error);
-  if (!scene) return NULL;
-  bool ok = !option->floating || ab_scene_float(scene, error) == AB_OK;
-  if (!ok) ab_notes_free(notes);
-  abModel* model = ok ? ab_compile_scene(scene, notes, error) : NULL;
-  ab_scene_free(scene);
-  return model;
-}
-
-abModel* ab_load(const char* path, abNotes* notes, abError* error) {
-  return ab_load_with(path, &(abLoadOption){0}, notes, error);
 }

@@ -51,22 +51,6 @@ abStatus ab_mesh_add_triangle(abMeshBuilder* b, int i, int j, int k) {
   return AB_OK;
 }
 
-bool ab_parse_number(const char* begin, const char* end, double* out) {
-  char text[400];  // long enough for every double written out in full
-  size_t n = (size_t)(end - begin);
-  if (n == 0 || n >= sizeof text) return false;
-  memcpy(text, begin, n);
-  text[n] = 0;
-  // Hexadecimal, "inf" and "nan" are no numbers of a mesh file.
-  if (strspn(text, "+-.0123456789eE") != n) return false;
-  // strtod wants the decimal sign of the program's locale; files have a point.
-  char* point = strchr(text, '.');
-  if (point) *point = *localeconv()->decimal_point;
-  char* stop;
-  *out = strtod(text, &stop);
-  return stop == text + n && isfinite(*out);
-}
-
 uint32_t ab_read_u32(const unsigned char* p) {
   return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }

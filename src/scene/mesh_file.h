@@ -5,6 +5,8 @@
 
 #include <abut/types.h>
 
+#include "base/input.h"
+
 typedef struct abMeshData {
   int nvert;
   abVec3* vert;
@@ -31,8 +33,6 @@ abStatus ab_mesh_add_vertex(abMeshBuilder* b, abVec3 v);
 abStatus ab_mesh_add_triangle(abMeshBuilder* b, int i, int j, int k);
 // Gives equal vertices one index, and drops triangles that lose a side by it.
 abStatus ab_mesh_weld(abMeshBuilder* b);
-// The number written in [begin, end), in any locale. False if it is none, or not finite.
-bool ab_parse_number(const char* begin, const char* end, double* out);
 
 // Little-endian, as the binary formats are.
 uint32_t ab_read_u32(const unsigned char* p);

@@ -17,6 +17,9 @@
 
 // --- loading -------------------------------------------------------------------------------------
 
+// A scene file that was read already.
+abScene* ab_scene_load_text(const char* path, const char* bytes, size_t n, abNotes* notes,
+                            abError* error);
 // A file that another one holds, `depth` levels down.
 abScene* ab_scene_load_part(const char* path, int depth, abNotes* notes, abError* error);
 struct abReading;

@@ -300,6 +300,50 @@ class SavedStates(Case):
             self.assertEqual(rest["hash"], whole["hash"])
             self.assertEqual(rest["time"], whole["time"])
 
+    def test_a_state_is_the_same_bytes_every_time(self):
+        states = []
+        for name in "ab":
+            self.good("run", self.SCENE, "--time", "0.8", "--sleep", "--save", self.path(name))
+            with open(self.path(name), "rb") as file:
+                states.append(file.read())
+        self.assertEqual(states[0], states[1])  # no address, nothing left uninitialised
+
+    def test_a_recording_is_gone_on_from_at_any_moment(self):
+        for scene, more in [("scenes/dominoes.xml", []), ("scenes/dominoes.xml", ["--sleep"]),
+                            ("scenes/dominoes.xml", ["--contact", "volume-pgs", "--every", "7"]),
+                            ("scenes/coin.xml", ["--contact", "ecp"]),
+                            ("scenes/arm_place.xml", [])]:
+            record = self.path("run.h5")
+            whole = self.run_json(scene, "--time", "0.2", "--record", record, *more)
+            self.run_json(scene, "--time", "0.12", "--record", record, *more)
+            for at in 0, 0.0371, 0.07, 0.112:
+                n = round(at / whole["step"])
+                rest = self.run_json(scene, "--resume", record, "--at", str(at), *more,
+                                     "--time", repr((whole["steps"] - n) * whole["step"]))
+                self.assertEqual((rest["hash"], rest["time"]), (whole["hash"], whole["time"]))
+        rest = self.run_json(scene, "--resume", record, "--time", "0.08")
+        self.assertEqual(rest["hash"], whole["hash"])  # its end is the usual moment
+
+    def test_forces_are_part_of_going_on(self):
+        push = self.write("push.csv", "time,body,fx,fy,fz,tx,ty,tz\n0.02,box,1,0,0,0,0,0\n")
+        record = self.path("run.h5")
+        whole = self.run_json(BOX, "--time", "0.2", "--forces", push, "--record", record)
+        with h5py.File(record) as f:
+            kept = f["states/time"][()]
+        self.assertGreater(len(kept), 5)
+        at = kept[kept > 0.1][0] + 3 * whole["step"]  # three steps are done again, and checked
+        run = ["run", BOX, "--resume", record, "--at", repr(float(at)), "--time", repr(0.2 - float(at))]
+        rest = self.run_json(*run[1:], "--forces", push)
+        self.assertEqual(rest["hash"], whole["hash"])
+        more = self.write("more.csv", "time,body,fx,fy,fz,tx,ty,tz\n0.02,box,2,0,0,0,0,0\n")
+        self.refused(*run, "--forces", more, says="not the recorded one")
+        self.refused(*run, "--forces", push, "--step", "0.0007", says="not the recorded one")
+        self.refused(*run[:4], "--at", "0.5", says="ends at 0.2 s")
+        self.refused(*run[:4], "--at", "-1", says="no state at or before -1 s")
+        self.refused("run", self.SCENE, "--resume", record, says="another scene")
+        self.refused("run", "scenes/coin.xml", "--resume", record, says="not the recorded one")  # of the same sizes
+        self.refused("run", BOX, "--at", "0.1", says="--resume")
+
     def test_wrong_states_are_refused(self):
         state = self.path("state")
         run = ["run", self.SCENE, "--time", "0.01"]
@@ -311,6 +355,11 @@ class SavedStates(Case):
         self.refused(*run, "--resume", self.path("none"), says="none: cannot read")
         self.refused(*run, "--save", self.path("no/folder"), says="cannot write the state")
         self.refused("run", BOX, "--key", "drop", "--resume", state, says="leave one out")
+        self.refused(*run, "--contact", "point-pgs", "--resume", state, "--at", "0", says="--at is for recordings")
+        for endless in "/dev/zero", "/dev":
+            self.refused(*run, "--resume", endless, says="ordinary file")
+        os.mkfifo(self.path("pipe"))
+        self.refused(*run, "--resume", self.path("pipe"), says="it is a pipe")
 
 
 class BadInput(Case):

@@ -1,13 +1,9 @@
 // Any bytes given as a recording end in samples or in an error: no crash, no hang, no leak.
-#include <stdio.h>
-
 #include "recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size > 1 << 20) return 0;
-  const char* path = write_recording(data, size);
-  read_recording(path);
-  remove(path);
+  read_recording(data, size);
   return 0;
 }

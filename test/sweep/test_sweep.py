@@ -100,9 +100,28 @@ class Results(Case):
             table = f["results"][:]
             self.assertEqual(json.loads(f["spec"][()])["seed"], 7)
         self.assertEqual(list(table.dtype.names), list(rows[0]))
+        # half a unit in the last of ten digits; varied numbers are exact, a residual has three digits
+        for name, rtol in {"geom.cube.friction": 0, "x": 5e-10, "lost": 5e-10, "residual": 5e-3, "time": 5e-10}.items():
+            np.testing.assert_allclose(self.column(rows, name), table[name], rtol=rtol)
+        np.testing.assert_array_equal(table["hash"], [int(r["hash"], 16) for r in rows])
+
+    def test_all_digits_are_written_where_asked(self):
+        rows = self.sweep(self.spec(), "out", "--digits", 17)
+        with h5py.File(os.path.join(self.path("out"), "results.h5")) as f:
+            table = f["results"][:]
         for name in ("geom.cube.friction", "x", "lost", "residual", "time"):
             np.testing.assert_array_equal(table[name], self.column(rows, name))
-        np.testing.assert_array_equal(table["hash"], [int(r["hash"], 16) for r in rows])
+        three = self.sweep(self.spec(), "three", "--digits", 3)
+        self.assertTrue(all(len(r["x"].lstrip("-0.").replace(".", "")) <= 3 for r in three))
+
+    def test_ten_measures_take_less_than_200_bytes_a_run(self):
+        names = ("x", "y", "z", "vx", "vy", "speed", "path", "angle", "yaw", "tilt")
+        spec = self.spec(vary={"geom.cube.friction": {"uniform": [0.2, 0.8]}, "key.slide.qvel[0]": {"uniform": [1, 2]}},
+                         measure={name: f"body.cube.{name}" for name in names}, samples=300, time=0.05, keep=None)
+        self.sweep(spec)
+        # what does not grow with the runs, the specification and names, is some kilobytes
+        for name in ("results.csv", "results.h5"):
+            self.assertLess(os.path.getsize(self.path(f"out/{name}")), 300 * 200, name)
 
     def test_threads_shards_and_repeats_give_the_same_bytes(self):
         spec = self.spec()
@@ -146,7 +165,7 @@ class Results(Case):
 
     def test_one_run_alone_repeats_its_row(self):
         spec = self.spec()
-        rows = self.sweep(spec)
+        rows = self.sweep(spec, "out", "--digits", 17)
         alone = json.loads(self.good("sweep", spec, "--run", 33, "--json").stdout)
         for name in [*BASE["vary"], *BASE["measure"], "residual", "time"]:
             self.assertEqual(alone[name], float(rows[33][name]), name)
@@ -209,7 +228,7 @@ hash = true
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["index.html", "manifest.json", "results.h5"])
 
     def test_final_states_are_kept_where_asked(self):
-        rows = self.sweep(self.spec(keep={"state": True}))
+        rows = self.sweep(self.spec(keep={"state": True}), "out", "--digits", 17)
         with h5py.File(os.path.join(self.path("out"), "results.h5")) as f:
             state = f["state"][:]
         self.assertEqual(state.shape, (40, 13))
@@ -396,6 +415,8 @@ class Failures(Case):
         self.refused([self.write("s.json", "{"), "--out", self.path("out")], "s.json:1")
         self.refused([self.write("s.toml", "a = \n"), "--out", self.path("out")], "s.toml:1")
         self.refused([self.spec()], "--out")
+        for digits in ("0", "18", "2.5", "many"):
+            self.refused([self.spec(), "--digits", digits, "--out", self.path("out")], "--digits")
         self.refused([self.spec(), "--shard", "3", "--out", self.path("out")], "I/N")
         self.refused([self.spec(), "--shard", "3/2", "--out", self.path("out")], "I/N")
         self.refused([self.path("none.json"), "--out", self.path("out")], "none.json")

@@ -30,6 +30,15 @@ def abut(*words):
     return subprocess.run([PROGRAM, *words], capture_output=True, timeout=SLEEPS, preexec_fn=limit)
 
 
+def fnv(data):
+    """The check sum of saved states."""
+    hash = 0xcbf29ce484222325
+    for i in range(0, len(data), 8):
+        hash = (hash ^ int.from_bytes(data[i:i + 8], "little")) * 0x100000001b3 % 2**64
+        hash ^= hash >> 29
+    return hash
+
+
 def replace(f, path, data, **options):
     del f[path]
     return f.create_dataset(path, data=data, **options)
@@ -71,6 +80,57 @@ class Crafted(unittest.TestCase):
         if done.returncode == 2:
             self.assertIn(b"crafted.h5", done.stderr)
         return done.returncode
+
+    def resumed(self, says):
+        """Going on from it: done if `says` is None, else refused with these words."""
+        done = abut("run", SCENE, "--resume", self.path, "--time", "0.01")
+        self.assertNotIn(b"Sanitizer", done.stderr)
+        self.assertEqual(done.returncode, 2 if says else 0, done.stderr[-2000:])
+        if says:
+            self.assertIn(b"crafted.h5", done.stderr)
+            self.assertIn(says.encode(), done.stderr)
+
+    def test_states_that_are_not_there_or_no_states(self):
+        self.resumed(None)
+        with self.edit() as f:
+            words, offsets = f["states/word"][()], f["states/offset"][()]
+        for path, data, says in [
+                ("states/offset", offsets * 1000, "no state"), ("states/offset", -offsets, "no state"),
+                ("states/offset", offsets + 2**62, "no state"), ("states/offset", offsets[:1], "no state"),
+                ("states/bytes", np.full(len(offsets) - 1, 2**63 - 1), "no state"),
+                ("states/bytes", np.full(len(offsets) - 1, -8), "no state"),
+                ("states/time", np.full(len(offsets) - 1, np.nan), "no state"),
+                ("states/time", np.full(len(offsets) - 1, 1e9), "no state"),
+                ("states/word", words[:3], "no state"), ("states/word", words * 0, "not a saved state"),
+                ("states/word", words ^ (1 << 40), "not a saved state"),
+                ("states/word", words.astype("f8"), "kept states"), ("states/word", np.bytes_(b"x"), "kept states")]:
+            with self.subTest(path=path, says=says):
+                shutil.copy(self.recording, self.path)
+                with self.edit() as f:
+                    replace(f, path, data)
+                self.resumed(says)
+                self.assertEqual(self.ends_well("o.glb"), 0)  # whoever only looks does not care
+        with self.edit() as f:
+            del f["states"]
+        self.resumed("kept states")
+
+    # Many a number of a state changed so that its check sum is right again: counts and indices are checked.
+    def test_states_with_a_check_sum_made_right(self):
+        with self.edit() as f:
+            n, words = int(f["states/bytes"][0]), f["states/word"][()]
+            end = int(f["states/offset"][1])
+        state = words[:end].tobytes()[:n]
+        for at in range(72, n - 4, 12):
+            shutil.copy(self.recording, self.path)
+            bad = bytearray(state)
+            bad[at:at + 4] = b"\xff\xff\xff\x7f"
+            bad[64:72] = (0).to_bytes(8, "little")
+            bad[64:72] = ((fnv(bad[:72]) + fnv(bad[72:])) % 2**64).to_bytes(8, "little")
+            with self.edit() as f:
+                words[:end] = np.frombuffer(bytes(bad) + bytes(-n % 8), dtype=words.dtype)
+                f["states/word"][...] = words
+            done = abut("run", SCENE, "--resume", self.path, "--at", "0", "--time", "0.003")
+            self.assertIn(done.returncode, (0, 2, 3), (at, done.stderr[-2000:]))
 
     def refused(self, formats=("csv/", "o.glb", "o.h5")):
         for out in formats:

@@ -1,5 +1,5 @@
 // A real browser for the tests: Debian's chromium driven by playwright-core, WebGL in software.
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -35,6 +35,31 @@ export async function openPage(file, { width = 1440, height = 860, card = false 
     rmSync(profile, { recursive: true, force: true });
   };
   return { page, trouble, close };
+}
+
+// Runs all tests, or the one named, and returns how many failed.
+export async function runTests(tests, only) {
+  let failed = 0;
+  for (const [name, run] of Object.entries(tests)) {
+    if (only && name !== only) continue;
+    try {
+      await run();
+      console.log(`ok   ${name}`);
+    } catch (error) {
+      failed++;
+      console.log(`FAIL ${name}\n     ${error.stack}`);
+    }
+  }
+  return failed;
+}
+
+// Ends the test as skipped where something it needs is missing.
+export function need(...pages) {
+  const skip = (why) => (console.log(`skipped: ${why}`), process.exit(77));
+  const modules = process.env.ABUT_NODE_MODULES ?? "";
+  if (!existsSync(join(modules, "playwright-core"))) skip("playwright-core is not installed");
+  if (!existsSync(process.env.ABUT_CHROMIUM ?? "/usr/bin/chromium")) skip("chromium is not installed");
+  for (const page of pages) if (!existsSync(join(modules, "../..", page))) skip(`${page} is not built`);
 }
 
 export { require as requireModule };

@@ -4,16 +4,13 @@
 // usage: node test_replay.mjs ABUT_PROGRAM OUT_FOLDER (needs ABUT_NODE_MODULES); exit code 77: skipped
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { openPage, requireModule } from "./browser.mjs";
+import { need, openPage, requireModule, runTests } from "./browser.mjs";
 
 const [program, folder] = process.argv.slice(2).map((p) => resolve(p));
-const skip = (why) => (console.log(`skipped: ${why}`), process.exit(77));
-if (!existsSync(join(process.env.ABUT_NODE_MODULES ?? "", "playwright-core"))) skip("playwright-core is not installed");
-if (!existsSync(process.env.ABUT_CHROMIUM ?? "/usr/bin/chromium")) skip("chromium is not installed");
-if (!existsSync(join(process.env.ABUT_NODE_MODULES, "../../replay.html"))) skip("the page is not built");
+need("replay.html");
 mkdirSync(folder, { recursive: true });
 
 const abut = (...words) => execFileSync(program, words, { encoding: "utf8" });
@@ -241,15 +238,6 @@ async function checkPose(page, row) {
   ["qw", "qx", "qy", "qz"].forEach((k, i) => close(sign * q[i], row[k], 1e-6));
 }
 
-let failed = 0;
-for (const [name, run] of Object.entries(tests)) {
-  try {
-    await run();
-    console.log(`ok   ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL ${name}\n     ${error.stack}`);
-  }
-}
+const failed = await runTests(tests, process.argv[4]);
 await opened?.close();
 process.exit(failed ? 1 : 0);

@@ -19,7 +19,7 @@ export class Plot {
     this.canvas = canvas, this.cursor = cursor, this.recording = recording;
   }
 
-  // The rows of one pair over the run.
+  // The rows of one pair over the run; their name.
   choose(key) {
     const r = this.recording;
     this.series = [];
@@ -32,6 +32,7 @@ export class Plot {
     const usual = sorted[Math.floor(0.97 * (sorted.length - 1))] || 1;
     this.top = 1.25 * Math.min(sorted.at(-1) || 1, 1.6 * usual);
     this.drawn = false;
+    return this.series[0]?.name;
   }
 
   resize() { this.box = null, this.drawn = false; }

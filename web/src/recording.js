@@ -1,15 +1,15 @@
 // Reads the data elements that follow the page: the model, and chunks of samples (their layout is
 // described in src/io/html.c).
 
-const VALUES = 14;  // floats per contact
+export const VALUES = 14;  // floats per contact
 export const POINT = 0, NORMAL = 3, FORCE = 6, MOMENT = 9, AREA = 10, DEPTH = 11, PRESSURE = 12, SIZE = 13;
 
-async function inflate(bytes) {
+export async function inflate(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-function fromBase64(text) {
+export function fromBase64(text) {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);

@@ -111,7 +111,7 @@ export class Stage {
       for (let k = 0; k < 3; k++) axes[k].push(pose[7 * i + k]);
     const box = axes.map((a) => {
       a.sort((x, y) => x - y);
-      return a.length ? [a[Math.floor(0.02 * a.length)], a[Math.floor(0.98 * (a.length - 1))]] : [0, 0];
+      return a.length ? [a[Math.floor(0.02 * a.length)], a[Math.ceil(0.98 * (a.length - 1))]] : [0, 0];
     });
     const reach = Math.max(...model.geoms.filter((g) => g.type !== "plane" && this.recording.slot.has(g.body))
       .map((g) => Math.hypot(...g.size)), 1e-6);
@@ -190,7 +190,7 @@ export class Stage {
       mesh.setMatrixAt(k, new THREE.Matrix4().multiplyMatrices(this.bodies[body].matrix, local));
     });
     this.scene.add(mesh);
-    return { mesh, geoms: geoms.map((g, k) => ({ ...g, k })).filter((g) => this.recording.slot.has(g.body)) };
+    return { mesh, all: geoms, geoms: geoms.map((g, k) => ({ ...g, k })).filter((g) => this.recording.slot.has(g.body)) };
   }
 
   // Where the scene has no floor, lines (and lines only) tell which way is down.
@@ -251,9 +251,11 @@ export class Stage {
     this.home();
   }
 
-  home() {
+  // `back`: how far away, to leave room around
+  home(back = this.back ?? 1) {
+    this.back = back;
     this.controls.target.copy(this.center);
-    this.camera.position.copy(this.center).add(new THREE.Vector3(1.75, -2.35, 1.25).multiplyScalar(0.86 * this.size));
+    this.camera.position.copy(this.center).add(new THREE.Vector3(1.75, -2.35, 1.25).multiplyScalar(0.86 * back * this.size));
     this.controls.update();
   }
 

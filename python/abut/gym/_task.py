@@ -7,9 +7,10 @@ from typing import Any, ClassVar, cast
 import gymnasium
 import numpy as np
 from gymnasium.utils import seeding
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import abut
+from abut._picture import mark, render
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -22,6 +23,9 @@ class Task:
     nact: ClassVar[int]
     substeps: ClassVar[int] = 10
     """Steps of the simulation per step of the environment."""
+    eye: ClassVar[tuple[float, float, float]] = (0.25, -0.5, 0.4)
+    look_at: ClassVar[tuple[float, float, float]] = (0.0, 0.0, 0.08)
+    """Where pictures are taken from, and of what [m]."""
 
     def __init__(self, n: int, threads: int) -> None:
         self.n = n
@@ -53,7 +57,17 @@ class Task:
         """Reward, success, and whether the episode ends."""
         raise NotImplementedError
 
+    def goal_outline(self, i: int) -> Array:
+        """Points (n, 3) that show the goal of world i in pictures."""
+        return np.zeros((0, 3))
+
     # --- the same for all
+
+    def picture(self, i: int) -> NDArray[np.uint8]:
+        view: dict[str, Any] = {"eye": self.eye, "target": self.look_at, "fovy": 0.7}
+        rgb = render(self.batch.world(i), *SIZE, **view)
+        mark(rgb, self.goal_outline(i), color=(40, 150, 60), **view)
+        return rgb
 
     def reset(self, mask: Bools, rng: list[np.random.Generator]) -> None:
         self.batch.reset(mask)
@@ -74,11 +88,27 @@ class Task:
         return np.clip(np.nan_to_num(self.observe()), -BOUND, BOUND).astype(np.float32)
 
 
+SIZE = (480, 360)
+"""Width and height of pictures."""
+
 BOUND = 20.0
 """No position [m], velocity [m/s] or other number of an observation is larger."""
 
 
+def outline(corners: ArrayLike, closed: bool = True) -> Array:
+    """Points along the edges of a polygon (n, 3), 2 mm apart."""
+    at = np.asarray(corners, float)
+    ends = np.roll(at, -1, axis=0) if closed else at[1:]
+    return np.concatenate([a + (b - a) * np.linspace(0, 1, 2 + int(np.linalg.norm(b - a) / 0.002))[:, None] for a, b in zip(at, ends)])
+
+
 _compiled: dict[type[Task], abut.Model] = {}
+
+
+def _known_mode(mode: str | None) -> str | None:
+    if mode not in (None, "rgb_array"):
+        raise ValueError(f"there is no render_mode {mode!r}; there is 'rgb_array'")
+    return mode
 
 
 def _space(n: int, bound: float) -> gymnasium.Space[NDArray[np.float32]]:
@@ -88,14 +118,14 @@ def _space(n: int, bound: float) -> gymnasium.Space[NDArray[np.float32]]:
 class TaskEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
     """One world."""
 
-    metadata: dict[str, Any] = {"render_modes": [], "render_fps": 20}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 20}
     task_type: ClassVar[type[Task]]
 
     def __init__(self, render_mode: str | None = None) -> None:
         self.task = self.task_type(1, threads=1)
         self.observation_space = _space(self.task.nobs, BOUND)
         self.action_space = _space(self.task.nact, 1.0)
-        self.render_mode = render_mode
+        self.render_mode = _known_mode(render_mode)
 
     @property
     def batch(self) -> abut.Batch:
@@ -110,16 +140,20 @@ class TaskEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         reward, success, end = self.task.step(np.asarray(action, float).reshape(1, -1), np.ones(1, bool))
         return self.task.rows()[0], float(reward[0]), bool(end[0]), False, {"success": bool(success[0])}
 
+    def render(self) -> NDArray[np.uint8] | None:
+        """The world as a picture (360, 480, 3), its goal outlined; with render_mode "rgb_array"."""
+        return None if self.render_mode is None else self.task.picture(0)
+
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.float32], Any]):
     """Many worlds, stepped in one call. A world whose episode has ended is reset by the next step (autoreset NEXT_STEP)."""
 
-    metadata: dict[str, Any] = {"render_modes": [], "render_fps": 20, "autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 20, "autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}
     task_type: ClassVar[type[Task]]
 
     def __init__(self, num_envs: int = 1, max_episode_steps: int | None = None, threads: int = 0, render_mode: str | None = None) -> None:
         self.num_envs = num_envs
-        self.render_mode = render_mode
+        self.render_mode = _known_mode(render_mode)
         self.task = self.task_type(num_envs, threads)
         self.max_episode_steps = max_episode_steps
         self.single_observation_space = _space(self.task.nobs, BOUND)
@@ -169,3 +203,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.f
             self._begin(again)
             self._over[again] = False
         return self.task.rows(), reward, end, cut, {"success": success & alive}
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """A picture of each world."""
+        return None if self.render_mode is None else tuple(self.task.picture(i) for i in range(self.num_envs))

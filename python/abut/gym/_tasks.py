@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 import abut
 
-from ._task import Array, Bools, Task
+from ._task import Array, Bools, Task, outline
 
 WOOD, STEEL, MARK = (0.8, 0.6, 0.4, 1), (0.6, 0.6, 0.65, 1), (0.3, 0.7, 0.4, 1)
 
@@ -31,6 +33,7 @@ class PushT(Task):
     """
 
     nobs, nact, substeps = 13, 2, 25
+    eye, look_at = (0.0, -0.45, 0.55), (0.0, 0.0, 0.0)
     goal = np.array([0.0, 0.0, -np.pi / 4])
     speed = 0.3
 
@@ -60,6 +63,11 @@ class PushT(Task):
     def act(self, action: Array) -> None:
         self.batch.ctrl[:] = self.speed * action
 
+    def goal_outline(self, i: int) -> Array:
+        t = np.array([[-60, 37.5], [60, 37.5], [60, 7.5], [15, 7.5], [15, -82.5], [-15, -82.5], [-15, 7.5], [-60, 7.5]]) / 1000
+        c, s = np.cos(self.goal[2]), np.sin(self.goal[2])
+        return outline(np.column_stack([t @ np.array([[c, s], [-s, c]]) + self.goal[:2], np.zeros(len(t))]))
+
     def _error(self) -> tuple[Array, Array]:
         b = self.batch
         return b.q[:, :2] - self.goal[:2], _wrapped(_angle(b.quat[:, 1]) - self.goal[2])
@@ -88,6 +96,7 @@ class SlideToTarget(Task):
     """
 
     nobs, nact, substeps = 9, 2, 10
+    eye, look_at = (0.35, -0.9, 0.8), (0.35, 0.0, 0.0)
     force, zone = 6.0, 0.15
 
     def __init__(self, n: int, threads: int) -> None:
@@ -110,6 +119,11 @@ class SlideToTarget(Task):
 
     def begin(self, i: int, rng: np.random.Generator) -> None:
         self.target[i] = [rng.uniform(0.3, 0.8), rng.uniform(-0.2, 0.2)]
+
+    def goal_outline(self, i: int) -> Array:
+        a = np.linspace(0, 2 * np.pi, 40)
+        ring = np.stack([self.target[i, 0] + 0.05 * np.cos(a), self.target[i, 1] + 0.05 * np.sin(a), 0 * a], axis=1)
+        return np.concatenate([outline(ring), outline([[self.zone, -0.3, 0], [self.zone, 0.3, 0]], closed=False)])
 
     def _in_zone(self) -> Bools:
         return np.asarray(self.batch.q[:, 0] < self.zone)
@@ -189,6 +203,17 @@ class _Gripper(Task):
 
     def _still(self) -> Bools:
         return np.asarray(np.abs(self.batch.twist[:, self.block]).max(axis=1) < 0.01)
+
+    half: ClassVar[tuple[float, float, float]]
+
+    def _target(self) -> Array:
+        """Where the block is to be, per world."""
+        raise NotImplementedError
+
+    def goal_outline(self, i: int) -> Array:
+        x, y, z = self._target()[i]
+        a, b, c = self.half
+        return outline([[x - a, y - b, z - c], [x + a, y - b, z - c], [x + a, y + b, z - c], [x - a, y + b, z - c]])
 
     def _state(self, target: Array) -> Array:
         """Hand, fingers, block relative to its target, the block's turn and velocity: 3 + 2 + 3 + 4 + 6."""
@@ -307,13 +332,13 @@ class PegInHole(_Gripper):
         self.shift(i, np.array([rng.uniform(-0.03, 0.03), rng.uniform(-0.03, 0.03), rng.uniform(0, 0.03)]))
         super().begin(i, rng)
 
-    def _error(self) -> Array:
-        return np.asarray(self.batch.pos[:, self.block] - [0, 0, 0.05 - self.depth + self.half[2]])
+    def _target(self) -> Array:
+        return np.broadcast_to([0, 0, 0.05 - self.depth + self.half[2]], (self.n, 3))
 
     def observe(self) -> Array:
-        return self._state(np.broadcast_to([0, 0, 0.05 - self.depth + self.half[2]], (self.n, 3)))
+        return self._state(self._target())
 
     def judge(self) -> tuple[Array, Bools, Bools]:
-        error = self._error()
+        error = self.batch.pos[:, self.block] - self._target()
         success = (error[:, 2] < 0) & (np.linalg.norm(error[:, :2], axis=1) < self.hole)
         return -np.linalg.norm(error, axis=1) + success, success, success

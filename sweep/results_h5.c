@@ -1,19 +1,13 @@
-// results.h5 and results.csv.
-//
-// The HDF5 file has one table, /results: a record a run, its fields named like the columns of the
-// CSV file; /state where final states are kept; /spec, the specification as text. It bears no
+// results.h5: one table, /results, a record a run, its fields named like the columns of the CSV
+// file; /state where final states are kept; /spec, the specification as text. It bears no
 // times, so that equal sweeps give equal files.
-#include <errno.h>
 #include <hdf5.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 
 enum { BLOCK = 4096 };
-
-// --- HDF5 ---
 
 // Offsets of the fields in the memory of a record: run, doubles, status, residual, time, hash.
 typedef struct Layout {
@@ -161,82 +155,4 @@ abStatus results_write_h5(const abSweep* s, const RowReader* rows, const char* p
   return error->code ? error->code
                      : sweep_fail(error, AB_ERROR_FILE, path, 0,
                                   "cannot be written; is there room on the disk?");
-}
-
-// --- CSV ---
-
-// %.17g, or %.15g where that says the same. What 15 digits say shows in 17 of them as a row of
-// nines or noughts before the last two: others need not be tried, which would take most of the
-// time.
-static int print_number(char* out, size_t size, double x) {
-  char brief[40];
-  if (isnan(x)) return snprintf(out, size, "nan");
-  if (x == floor(x) && fabs(x) < 1e15) return snprintf(out, size, "%.0f", x);
-  int n = snprintf(out, size, "%.17g", x);
-  if (n > 16 && !strstr(out, "99") && !strstr(out, "00")) return n;
-  int m = snprintf(brief, sizeof brief, "%.15g", x);
-  if (m >= n || strtod(brief, NULL) != x) return n;
-  memcpy(out, brief, (size_t)m + 1);
-  return m;
-}
-
-static void print_name(FILE* f, const char* name) {
-  bool quote = strpbrk(name, ",\"\n") != NULL;
-  if (quote) fputc('"', f);
-  for (; *name; name++) {
-    if (*name == '"') fputc('"', f);
-    fputc(*name, f);
-  }
-  if (quote) fputc('"', f);
-}
-
-static void print_header(FILE* f, const abSweep* s) {
-  fputs("run", f);
-  for (int i = 0; i < s->nvary; i++) fputc(',', f), print_name(f, s->vary[i].name);
-  for (int i = 0; i < s->nmeasure; i++) fputc(',', f), print_name(f, s->measure[i].name);
-  fputs(",status,residual,time", f);
-  if (s->keep_hash) fputs(",hash", f);
-  fputc('\n', f);
-}
-
-static bool print_row(FILE* f, const abSweep* s, int64_t run, const double* row) {
-  char text[64];
-  int n = s->nvary + s->nmeasure;
-  fprintf(f, "%lld", (long long)run);
-  for (int i = 0; i < n + 3; i++) {
-    fputc(',', f);
-    if (i == n)
-      fputs(ab_run_status_name((int)row[i]), f);
-    else
-      fwrite(text, 1, (size_t)print_number(text, sizeof text, row[i]), f);
-  }
-  if (s->keep_hash) {
-    uint64_t hash;
-    memcpy(&hash, row + n + 3, sizeof hash);
-    fprintf(f, ",%016llx", (unsigned long long)hash);
-  }
-  return fputc('\n', f) != EOF;
-}
-
-abStatus results_write_csv(const abSweep* s, const RowReader* rows, const char* path,
-                           abError* error) {
-  int width = ab_sweep_width(s);
-  FILE* f = fopen(path, "wb");
-  int64_t* run = malloc(sizeof(int64_t) * BLOCK);
-  double* row = malloc(sizeof(double) * BLOCK * (size_t)width);
-  bool good = f && run && row;
-  abStatus status = AB_OK;
-  if (good) print_header(f, s);
-  for (int64_t first = 0; first < rows->nrow && good && !status; first += BLOCK) {
-    int64_t n = rows->nrow - first < BLOCK ? rows->nrow - first : BLOCK;
-    status = rows->read(rows->context, first, n, run, row, error);
-    for (int64_t i = 0; i < n && good && !status; i++)
-      good = print_row(f, s, run[i], row + i * width);
-  }
-  int why = errno;
-  if (f && fclose(f) != 0) good = false, why = errno;
-  free(row);
-  free(run);
-  if (status || good) return status;
-  return sweep_fail(error, AB_ERROR_FILE, path, 0, "cannot be written: %s", strerror(why));
 }

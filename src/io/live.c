@@ -1,0 +1,100 @@
+// The live page: its template (web/, with the library as WebAssembly in it), the model as it is
+// drawn, what can be chosen, and the compiled model itself as base64.
+#define _POSIX_C_SOURCE 200809L
+#include <abut/abut.h>
+#include <jansson.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "io/json_whole.h"
+#include "io/page.h"
+
+static json_t* models_json(void) {
+  json_t* list = json_array();
+  for (int i = 0; i < ab_contact_model_count(); i++) {
+    const abContactModel* m = ab_contact_model(i);
+    json_array_append_new(list, json_pack("{s:s, s:s, s:b}", "name", m->name, "summary", m->summary,
+                                          "free_only", (int)m->moves_bodies));
+  }
+  return list;
+}
+
+static json_t* keys_json(const abModel* model) {
+  json_t* list = json_array();
+  for (int i = 0; i < model->nkey; i++)
+    json_array_append_new(list, json_string(model->key[i].name));
+  return list;
+}
+
+static json_t* actuators_json(const abModel* model) {
+  json_t* list = json_array();
+  for (int i = 0; i < model->nactuator; i++) {
+    const abActuator* a = &model->actuator[i];
+    bool limited = a->ctrl_limited;
+    json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "name", a->name, "low",
+                                          limited ? a->ctrl_range[0] : -1.0, "high",
+                                          limited ? a->ctrl_range[1] : 1.0));
+  }
+  return list;
+}
+
+static json_t* params_json(const abData* data) {
+  json_t* values = json_object();
+  for (int i = 0; data->contact && i < data->contact->nparam; i++)
+    json_object_set_new(values, data->contact->param[i].name, json_real(data->param[i]));
+  return values;
+}
+
+static abStatus write_choices(int fd, const char* path, const abModel* model, const abData* data,
+                              const abLivePage* page, abError* error) {
+  ab_json_begin();
+  json_t* root = json_object();
+  json_object_set_new(root, "models", models_json());
+  json_object_set_new(root, "keys", keys_json(model));
+  json_object_set_new(root, "key", json_integer(page->key));
+  json_object_set_new(root, "actuators", actuators_json(model));
+  json_object_set_new(root, "step", json_real(data->h));
+  json_object_set_new(root, "params", params_json(data));
+  json_object_set_new(root, "title", ab_json_text(page->title));
+  json_object_set_new(root, "text", ab_json_text(page->text));
+  json_object_set_new(root, "home", ab_json_text(page->home));
+  abStatus status = ab_page_json(fd, path, "abut-live", root, 17, error);
+  json_decref(root);
+  return status;
+}
+
+static abStatus write_bytes(int fd, const char* path, const abModel* model, abError* error) {
+  size_t n;
+  void* bytes = ab_model_bytes(model, &n, error);
+  if (!bytes) return AB_ERROR_MEMORY;
+  abBuffer b = {0};
+  ab_buffer_text(&b, "<script type=\"application/abut-scene\" id=\"abut-scene\">");
+  ab_buffer_base64(&b, bytes, n);
+  ab_buffer_text(&b, "</script>\n");
+  abStatus status = b.failed ? ab_fail(error, AB_ERROR_MEMORY, path, 0, "no memory")
+                             : ab_file_write(fd, b.byte, b.n, path, error);
+  ab_buffer_free(&b);
+  ab_bytes_free(bytes);
+  return status;
+}
+
+abStatus ab_live_page(const char* path, const abModel* model, const abData* data,
+                      const abLivePage* page, abError* error) {
+  int fd = -1;
+  abStatus status = ab_page_create("live.html", path, &fd, error);
+  if (status == AB_OK) status = ab_page_model(fd, path, model, data, error);
+  if (status == AB_OK) status = write_choices(fd, path, model, data, page, error);
+  if (status == AB_OK) status = write_bytes(fd, path, model, error);
+  if (fd >= 0 && close(fd) != 0 && status == AB_OK)
+    status = ab_fail(error, AB_ERROR_FILE, path, 0, "cannot complete this file");
+  return status;
+}
+
+abStatus ab_view_page(const char* path, const abModel* model, const abData* data, abError* error) {
+  int fd = -1;
+  abStatus status = ab_page_create("view.html", path, &fd, error);
+  if (status == AB_OK) status = ab_page_model(fd, path, model, data, error);
+  if (fd >= 0 && close(fd) != 0 && status == AB_OK)
+    status = ab_fail(error, AB_ERROR_FILE, path, 0, "cannot complete this file");
+  return status;
+}

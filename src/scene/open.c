@@ -1,0 +1,48 @@
+// Any file a model can come from: a model file is told by its first bytes, everything else is a
+// scene. The file is read once, for it may be a pipe.
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/input.h"
+#include "scene/mjcf.h"
+#include "scene/model_file.h"
+#include "scene/scene.h"
+
+typedef struct Bytes {
+  char* byte;
+  size_t n;
+} Bytes;
+
+static abModel* load_model_file(const char* path, Bytes b, const abLoadOption* option,
+                                abError* error) {
+  if (!option->floating) return ab_model_load_memory(path, b.byte, b.n, error);
+  ab_fail(error, AB_ERROR_ARGUMENT, path, 0,
+          "a model file is compiled already; to let what is fixed in it float, give the scene it "
+          "came from");
+  return NULL;
+}
+
+static abModel* load_scene(const char* path, Bytes b, const abLoadOption* option, abNotes* notes,
+                           abError* error) {
+  abScene* scene = ab_scene_load_text(path, b.byte, b.n, notes, error);
+  if (!scene) return NULL;
+  bool ok = !option->floating || ab_scene_float(scene, error) == AB_OK;
+  if (!ok) ab_notes_free(notes);
+  abModel* model = ok ? ab_compile_scene(scene, notes, error) : NULL;
+  ab_scene_free(scene);
+  return model;
+}
+
+abModel* ab_load_with(const char* path, const abLoadOption* option, abNotes* notes,
+                      abError* error) {
+  Bytes b;
+  if (notes) *notes = (abNotes){0};
+  if (ab_input_read(path, &b.byte, &b.n, error) != AB_OK) return NULL;
+  abModel* model = ab_begins_model_file(b.byte, b.n) ? load_model_file(path, b, option, error)
+                                                     : load_scene(path, b, option, notes, error);
+  ab_free(b.byte);
+  return model;
+}
+
+abModel* ab_load(const char* path, abNotes* notes, abError* error) {
+  return ab_load_with(path, &(abLoadOption){0}, notes, error);
+}

@@ -1,0 +1,303 @@
+// The live page in a real browser: it simulates as the program does, and bodies can be grabbed.
+//
+// usage: node test_live.mjs ABUT_PROGRAM OUT_FOLDER (needs ABUT_NODE_MODULES); exit code 77: skipped
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { gzipSync, inflateSync } from "node:zlib";
+import { need, openPage, runTests } from "./browser.mjs";
+
+const [program, folder] = process.argv.slice(2).map((p) => resolve(p));
+need("live.html");
+mkdirSync(folder, { recursive: true });
+
+const abut = (...words) => execFileSync(program, words, { encoding: "utf8" });
+const file = (name) => join(folder, name);
+
+// A cube of 10 cm on the floor, and another beside it.
+writeFileSync(file("blocks.xml"), `<mujoco model="blocks">
+  <option timestep="0.002"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1" friction="0.5"/>
+    <body name="cube" pos="0 0 0.05"><freejoint/><geom type="box" size=".05 .05 .05" density="500" friction="0.5"/></body>
+    <body name="other" pos="0 0.3 0.05"><freejoint/><geom type="box" size=".05 .05 .05" density="500" friction="0.5"/></body>
+  </worldbody>
+</mujoco>\n`);
+abut("live", file("blocks.xml"), file("blocks.html"));
+
+const tests = {
+  async the_simulator_is_small() {
+    const text = readFileSync(file("blocks.html"), "latin1");
+    const code = /id="abut-wasm">([^<]*)</.exec(text)[1];
+    const size = gzipSync(inflateSync(Buffer.from(code, "base64")), { level: 9 }).length;
+    console.log(`     ${(size / 1024).toFixed(0)} KiB gzipped`);
+    assert.ok(size < 0.5 * 1024 * 1024);
+  },
+
+  // To the bit: the same operations in the same order, and elementary functions of our own.
+  async it_simulates_as_the_program_does() {
+    for (const [scene, ...more] of [["dominoes"], ["gears"], ["coin"], ["gripper_pinch"], ["arm_place"], ["demo", "--key", "go", "--step", "0.004"], ["six_blocks"], ["box_on_plane", "--contact", "volume-qp"], ["slide", "--contact", "ecp"]]) {
+      abut("live", `scenes/${scene}.xml`, file(`${scene}.html`), ...more);
+      await withPage(`${scene}.html`, async (page) => {
+        const h = await page.evaluate(() => window.abut.live.sim.h);
+        const native = JSON.parse(abut("run", `scenes/${scene}.xml`, "--time", String(1000 * h), "--json", "--quiet", ...more));
+        assert.equal(native.steps, 1000);
+        const [time, hash] = await page.evaluate(() => (window.abut.step(1000), [window.abut.time, window.abut.hash()]));
+        assert.ok(Math.abs(time - native.time) < 1e-9);
+        assert.equal(hash, native.hash, scene);
+      });
+    }
+  },
+
+  async it_waits_until_somebody_starts_it() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      await page.waitForTimeout(300);
+      assert.equal(await time(page), 0);
+      await page.locator("#play").click();
+      await page.waitForFunction(() => window.abut.time > 0.05);
+      await page.evaluate(() => window.abut.pause());
+      const t = await time(page);
+      await page.waitForTimeout(200);
+      assert.equal(await time(page), t, "pause holds");
+      await page.locator("#one").click();
+      assert.ok(Math.abs((await time(page)) - t - 0.002) < 1e-9, "a single step");
+      await page.locator("#reset").click();
+      assert.equal(await time(page), 0);
+    });
+  },
+
+  async a_grabbed_block_is_lifted_held_and_dropped() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      const from = await spot(page, "cube");
+      await page.mouse.move(from.x, from.y);
+      await page.mouse.down();
+      await page.mouse.move(from.x, from.y - 200, { steps: 10 });
+      // the cube follows within a few time constants of the spring; its diagonal is 17 cm
+      await page.waitForFunction(() => window.abut.pose("cube")[2] > 0.1, null, { timeout: 120000 });
+      // held still, it stays: what is left of its motion after a second is damped away
+      const t0 = await time(page);
+      await page.waitForFunction((t) => window.abut.time > t + 1, t0, { timeout: 120000 });
+      const before = await pose(page, "cube"), t1 = await time(page);
+      await page.waitForFunction((t) => window.abut.time > t + 0.5, t1, { timeout: 120000 });
+      const after = await pose(page, "cube");
+      for (let k = 0; k < 3; k++) near(after[k], before[k], 1e-3, "a held block does not slip");
+      // it hangs below the pointer by m g / k = g / frequency^2 = 6 mm at most
+      const force = await page.evaluate(() => Math.hypot(...window.abut.live.sim.hand(0).force));
+      const weight = 0.5 * 9.81;  // half a kilogramme
+      near(force, weight, 0.02 * weight, "the hand carries the weight");
+      assert.match(await page.locator("#hand-tip").innerText(), /N$/);
+      await page.mouse.up();
+      await page.waitForFunction(() => window.abut.pose("cube")[2] < 0.09, null, { timeout: 120000 });
+      assert.equal(await page.locator("#hand-tip").isVisible(), false);
+      await page.evaluate(() => window.abut.pause());
+    });
+  },
+
+  async a_hand_too_weak_does_not_lift() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      await page.evaluate(() => window.abut.live.hands.setLimit(0.2));  // 0.8 m g
+      const from = await spot(page, "cube");
+      await page.mouse.move(from.x, from.y);
+      await page.mouse.down();
+      await page.mouse.move(from.x, from.y - 150, { steps: 5 });
+      await page.waitForFunction(() => window.abut.time > 0.5, null, { timeout: 120000 });
+      const [, , z] = await pose(page, "cube");
+      await page.mouse.up();
+      await page.evaluate(() => (window.abut.pause(), window.abut.live.hands.setLimit(1)));
+      // on its corner, the centre of a cube is half of the space diagonal above the floor
+      assert.ok(z < 0.087, `0.8 m g may raise an edge or a face, but lifts nothing: ${z}`);
+    });
+  },
+
+  async dragging_beside_the_bodies_turns_the_view() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      const eye = () => page.evaluate(() => window.abut.live.stage.camera.position.toArray());
+      const before = await eye();
+      assert.equal(await page.evaluate(() => window.abut.live.hands.pick(60, 300)), null, "floor");
+      await page.mouse.move(60, 300);
+      await page.mouse.down();
+      await page.mouse.move(190, 310, { steps: 4 });
+      await page.mouse.up();
+      await page.waitForFunction((b) => window.abut.live.stage.camera.position.toArray().some((x, i) => x !== b[i]), before);
+      assert.equal(await time(page), 0, "and starts nothing");
+      await page.locator("#home").click();
+    });
+  },
+
+  async friction_and_contact_model_can_be_changed() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      const names = abut("models").match(/^[a-z-]+/gm);
+      const offered = await page.locator("#model option").allInnerTexts();
+      for (const name of offered) assert.ok(names.includes(name), `${name} is a model`);
+      await page.locator("#model").selectOption("volume-pgs");
+      await page.evaluate(() => window.abut.step(20));
+      assert.ok((await page.evaluate(() => window.abut.contacts.length)) === 2);
+      await page.locator("#model").selectOption("patch");
+      // pushed at half its weight, a block with friction 0.5 x 0.1 slides away, one with 0.5 x 2 stays
+      const distance = async (factor) => {
+        await reset(page);
+        await slide(page, "friction", factor);
+        return page.evaluate(() => {
+          const { sim } = window.abut.live;
+          sim.freeHand();
+          sim.grab(0, sim.body("cube"), { x: 0, y: 0, z: 0.05 }, 40, 0.45 * 0.5 * 9.81);
+          sim.move(0, { x: 1, y: 0, z: 0.05 });
+          window.abut.step(100);
+          const x = window.abut.pose("cube")[0];
+          sim.release(0);
+          return x;
+        });
+      };
+      assert.ok((await distance(0.1)) > 0.03);
+      assert.ok((await distance(2)) < 0.003);
+      await slide(page, "friction", 1);
+    });
+  },
+
+  async contacts_are_told_and_plotted() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      await page.evaluate(() => window.abut.step(100));
+      const [contact] = await page.evaluate(() => window.abut.contacts);
+      near(contact.normal, 0.5 * 9.81, 1e-2 * 0.5 * 9.81, "a resting block weighs what it weighs");
+      near(contact.area, 0.01, 1e-6, "and touches over its face");
+      assert.equal(contact.mode, "stick");
+      assert.equal(await page.locator("#table tbody tr").count(), 2);
+      assert.match(await page.locator("#plot-title").innerText(), /cube|other/);
+    });
+  },
+
+  async the_page_survives_a_resize_and_a_lost_context() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      await page.evaluate(() => window.abut.play());
+      await page.setViewportSize({ width: 700, height: 500 });
+      await page.waitForTimeout(200);
+      await page.setViewportSize({ width: 1440, height: 860 });
+      const lost = await page.evaluate(async () => {
+        const gl = window.abut.live.stage.renderer.getContext(), ext = gl.getExtension("WEBGL_lose_context");
+        ext.loseContext();
+        await new Promise((r) => setTimeout(r, 300));
+        const t = window.abut.time;
+        ext.restoreContext();
+        await new Promise((r) => setTimeout(r, 300));
+        return { t, lost: gl.isContextLost() };
+      });
+      assert.equal(lost.lost, false);
+      await page.waitForFunction((t) => window.abut.time > t + 0.05, lost.t, { timeout: 120000 });
+      await page.evaluate(() => window.abut.pause());
+      assert.ok((await colours(page)) > 100, "it draws again");
+      // a lost context is told by the browser and by three.js; that is no complaint about the page
+      opened.trouble.splice(0, opened.trouble.length, ...opened.trouble.filter((t) => !/context/i.test(t)));
+    });
+  },
+
+  async a_hundred_resets_leave_no_trace() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      const { hashes, grown } = await page.evaluate(() => {
+        const seen = new Set(), bytes = () => window.abut.live.sim.wasm.memory.buffer.byteLength;
+        let before = 0;
+        for (let i = 0; i < 100; i++) {
+          window.abut.reset();
+          window.abut.step(20);
+          seen.add(window.abut.hash());
+          if (i === 0) before = bytes();
+        }
+        return { hashes: seen.size, grown: bytes() - before };
+      });
+      assert.equal(hashes, 1, "each run is the same");
+      assert.equal(grown, 0, "and takes no new memory");
+    });
+  },
+
+  async a_gamepad_moves_the_body_grabbed_last() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      await page.evaluate(() => {
+        window.rumbles = 0;
+        const button = (value) => ({ value, pressed: value > 0 });
+        window.pad = { axes: [0, 0, 0, 0], buttons: Array.from({ length: 8 }, () => button(0)),
+          vibrationActuator: { playEffect: async () => void window.rumbles++ } };
+        Object.defineProperty(navigator, "getGamepads", { configurable: true, value: () => [window.pad] });
+        window.pad.buttons[7] = button(1);  // the right trigger lifts
+      });
+      await page.waitForFunction(() => window.abut.pose("cube")[2] > 0.1, null, { timeout: 120000 });
+      await page.evaluate(() => {
+        window.pad.buttons[7] = { value: 0, pressed: false };
+        window.pad.buttons[0] = { value: 1, pressed: true };  // lets go
+      });
+      await page.waitForFunction(() => window.abut.pose("cube")[2] < 0.07, null, { timeout: 120000 });
+      await page.evaluate(() => {
+        Object.defineProperty(navigator, "getGamepads", { configurable: true, value: () => [] });
+        window.abut.pause();
+      });
+    });
+  },
+
+  async a_damaged_page_says_so() {
+    const text = readFileSync(file("blocks.html"), "latin1");
+    const at = text.indexOf('id="abut-scene">') + 200;
+    writeFileSync(file("damaged.html"), text.slice(0, at) + (text[at] === "A" ? "B" : "A") + text.slice(at + 1), "latin1");
+    const { page, close } = await openPage(file("damaged.html"));
+    try {
+      await page.waitForFunction(() => /cannot be simulated/.test(document.getElementById("message").textContent));
+      assert.match(await page.locator("#message").innerText(), /damaged/);
+    } finally {
+      await close();
+    }
+  },
+};
+
+function near(a, b, tolerance, what) {
+  assert.ok(Math.abs(a - b) <= tolerance, `${what}: ${a} is not ${b} (tolerance ${tolerance})`);
+}
+
+let opened = null;
+async function withPage(name, work) {
+  if (opened?.name !== name) {
+    await opened?.close();
+    opened = { name, ...(await openPage(file(name))) };
+    await opened.page.waitForFunction(() => window.abut, null, { timeout: 120000 });
+  }
+  await work(opened.page);
+  assert.deepEqual(opened.trouble, [], "the browser complains about nothing and asks the network for nothing");
+}
+
+const time = (page) => page.evaluate(() => window.abut.time);
+const pose = (page, body) => page.evaluate((b) => window.abut.pose(b), body);
+const reset = (page) => page.evaluate(() => (window.abut.pause(), window.abut.reset()));
+const slide = (page, id, value) => page.locator(`#${id}`).evaluate((slider, v) => {
+  slider.value = String(v);
+  slider.dispatchEvent(new Event("input"));
+}, value);
+
+// Where a body's centre of mass is on the screen, once the picture shows it.
+async function spot(page, body) {
+  await page.waitForFunction(() => !window.abut.live.dirty);
+  return page.evaluate((name) => {
+    const { live } = window.abut, [x, y, z] = window.abut.pose(name);
+    const p = live.stage.center.clone().set(x, y, z).project(live.stage.camera);
+    return { x: ((p.x + 1) / 2) * innerWidth, y: ((1 - p.y) / 2) * innerHeight };
+  }, body);
+}
+
+const colours = (page) => page.evaluate(() => {
+  const { stage } = window.abut.live;
+  stage.render();
+  const gl = stage.renderer.getContext(), w = gl.drawingBufferWidth, h = gl.drawingBufferHeight;
+  const d = new Uint8Array(4 * w * h), seen = new Set();
+  gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, d);
+  for (let i = 0; i < d.length; i += 4) seen.add((d[i] << 16) | (d[i + 1] << 8) | d[i + 2]);
+  return seen.size;
+});
+
+const failed = await runTests(tests, process.argv[4]);
+await opened?.close();
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,213 @@
+// The live page: simulates while it draws, and lets the user take part.
+import { Simulation } from "./simulation.js";
+import { formatNumber } from "./plot.js";
+import { Hands } from "./hand.js";
+import { Devices } from "./devices.js";
+import { PresentViewer } from "./present_viewer.js";
+import { $ } from "./viewer.js";
+
+const BUDGET = 0.5;  // of the time between two pictures is for the simulation
+
+class Live extends PresentViewer {
+  constructor(sim) {
+    super(sim);
+    this.debt = 0, this.steps = 0, this.stepTime = 0;
+    this.hands = new Hands(this, sim, $("view"), $("hand-tip"));
+    this.devices = new Devices(this, sim, $("device"));
+    this.stage.home(sim.moving.length > 8 ? 1.1 : 1.5);  // room to lift and throw
+    this.fillPage();
+    this.listen();
+    this.layout();
+    this.look();
+    requestAnimationFrame((now) => this.tick(now));
+  }
+
+  // --- the page ---
+
+  fillPage() {
+    const { sim } = this, name = sim.title || sim.model.name || "scene";
+    document.title = `${name} · abut live`;
+    $("title").textContent = name;
+    $("subtitle").textContent = `${sim.moving.length} bodies · abut ${sim.version}`;
+    const hint = $("hint");
+    hint.textContent = sim.text || "Grab a body and lift it. Drag beside it to turn the view. Shift: on the level. Wheel: nearer, farther.";
+    hint.hidden = false;
+    if (sim.home) {
+      const link = document.createElement("a");
+      link.href = sim.home, link.textContent = "all scenes";
+      hint.append(" ", link);
+    }
+    const jointed = sim.model.joints?.some((j) => j.type !== "free");
+    for (const m of sim.models) $("model").add(new Option(m.name, m.name, false, m.name === sim.contact_model));
+    [...$("model").options].forEach((o, i) => {
+      o.title = sim.models[i].summary, o.disabled = jointed && sim.models[i].free_only;
+    });
+    $("key").add(new Option("initial pose", "-1"));
+    sim.keys.forEach((k, i) => $("key").add(new Option(k, String(i))));
+    $("key").value = String(sim.key);
+    $("key").hidden = sim.keys.length === 0;
+    this.baseStep = sim.h;
+    this.addActuators();
+    this.writeSliders();
+  }
+
+  addActuators() {
+    for (const [i, a] of this.sim.actuators.entries()) {
+      const label = document.createElement("label"), slider = document.createElement("input"), value = document.createElement("output");
+      Object.assign(slider, { type: "range", min: a.low, max: a.high, step: (a.high - a.low) / 200, value: Math.min(Math.max(0, a.low), a.high) });
+      slider.oninput = () => {
+        value.textContent = formatNumber(slider.valueAsNumber);
+        this.sim.wasm.live_ctrl(i, slider.valueAsNumber);
+      };
+      label.append(a.name, slider, value);
+      $("actuators").append(label);
+    }
+  }
+
+  writeSliders() {
+    $("friction-value").textContent = `${formatNumber($("friction").valueAsNumber)} ×`;
+    $("step-value").textContent = formatNumber(1000 * this.sim.h, "ms");
+    const weight = 4 * 2 ** $("limit").valueAsNumber;
+    $("limit-value").textContent = `${formatNumber(weight)} × m g`;
+  }
+
+  listen() {
+    $("play").onclick = () => this.toggle();
+    $("one").onclick = () => (this.pause(), this.advance(1), this.look());
+    $("reset").onclick = () => this.reset();
+    $("key").onchange = () => this.reset(Number($("key").value));
+    $("model").onchange = () => this.setContact($("model").value);
+    $("friction").oninput = () => (this.sim.setFriction($("friction").valueAsNumber), this.writeSliders());
+    $("step-size").oninput = () => (this.sim.setStep(this.baseStep * 2 ** $("step-size").valueAsNumber), this.writeSliders());
+    $("limit").oninput = () => (this.hands.setLimit(2 ** $("limit").valueAsNumber), this.writeSliders());
+    document.addEventListener("visibilitychange", () => (this.last = undefined));
+  }
+
+  key(e) {
+    if (["SELECT", "INPUT"].includes(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey) return;
+    const act = {
+      " ": () => this.toggle(), ArrowRight: () => (this.pause(), this.advance(e.shiftKey ? 10 : 1), this.look()),
+      r: () => this.reset(), c: () => this.stage.home(),
+      "[": () => this.setSpeed(this.speedIndex - 1), "]": () => this.setSpeed(this.speedIndex + 1),
+    }[e.key];
+    if (act) e.preventDefault(), act(), (this.dirty = true);
+  }
+
+  setContact(name) {
+    try {
+      this.sim.setContact(name);
+    } catch (error) {
+      this.say(error.message);
+      $("model").value = this.sim.contact_model;
+    }
+  }
+
+  // --- running ---
+
+  toggle() { this.playing ? this.pause() : this.play(); }
+  play() { this.setPlaying(true), (this.debt = 0), this.say(""); }
+  pause() {
+    this.setPlaying(false);
+    this.fillSide();
+  }
+  grabbed(body) {
+    this.down = null;  // no click follows
+    this.devices.take(body);
+    if (!this.playing) this.play();
+  }
+
+  reset(key = this.sim.key) {
+    this.hands.releaseAll();
+    this.devices.release();
+    this.sim.reset(key);
+    this.plot.clear();
+    this.say("");
+    this.look();
+  }
+
+  // Steps; false where the simulation broke down, which stops it.
+  advance(n) {
+    const start = performance.now(), done = this.sim.advance(n);
+    this.steps += done, this.stepTime += performance.now() - start;
+    if (done === n) return true;
+    this.pause();
+    this.say("The simulation broke down here: a step found no solution.\nReset, or choose a smaller step.");
+    return false;
+  }
+
+  // As many steps as the time since the last picture asks for, as far as the budget goes: a scene that
+  // is too large for the machine runs slower, and the page says so.
+  run(passed) {
+    const { h } = this.sim, until = performance.now() + 1000 * BUDGET * Math.max(passed, 1 / 60);
+    this.debt = Math.min(this.debt + passed * this.speed, 0.1 * Math.max(this.speed, 1));
+    const before = this.sim.t;
+    while (this.debt >= h && performance.now() < until) {
+      const cost = this.steps > 0 ? this.stepTime / this.steps : 1;
+      const n = Math.max(1, Math.min(Math.floor(this.debt / h), Math.ceil(2 / cost)));
+      if (!this.advance(n)) return;
+      this.debt -= n * h;
+    }
+    this.ran = (this.ran ?? 0) + this.sim.t - before, this.wanted = (this.wanted ?? 0) + passed * this.speed;
+    this.debt = Math.min(this.debt, 2 * h + 0.02 * this.speed);
+  }
+
+  look() {
+    this.sim.look();
+    this.showPresent();
+    this.hands.draw();
+    this.plot.add();
+    if (this.due) this.writeRate();
+  }
+
+  writeRate() {
+    const ms = this.steps > 0 ? this.stepTime / this.steps : 0;
+    const real = this.wanted > 0 ? this.ran / this.wanted : 1;
+    this.rate = { step: ms, real };
+    $("rate").textContent = ms > 0 ? `${formatNumber(ms)} ms a step · ${Math.round(100 * real * this.speed)} % of real time` : "";
+    this.steps = this.stepTime = this.ran = this.wanted = 0;
+  }
+
+  tick(now) {
+    const passed = Math.min(Math.max((now - (this.last ?? now)) / 1000, 0), 0.1);
+    this.last = now;
+    this.devices.poll(passed);
+    if (this.playing && passed > 0) {
+      this.run(passed);
+      this.look();
+    }
+    this.draw(now, passed);
+    requestAnimationFrame((t) => this.tick(t));
+  }
+}
+
+// For scripts: see doc/live.md.
+function publish(live) {
+  const { sim } = live;
+  return {
+    live, get time() { return sim.t; },
+    step(n = 1) {
+      const good = live.advance(n);
+      live.look();
+      return good;
+    },
+    pose: (body) => sim.poseOf(body),
+    hash: () => sim.hash(),
+    pause: () => live.pause(),
+    play: () => live.play(),
+    reset: (key) => live.reset(key),
+    get contacts() { return Array.from({ length: sim.contacts }, (_, c) => sim.contact(c)); },
+  };
+}
+
+async function start() {
+  try {
+    for (const need of ["DecompressionStream", "WebAssembly"])
+      if (!(need in window)) throw new Error(`this browser is too old: it lacks ${need}`);
+    window.abut = publish(new Live(await Simulation.read()));
+    $("message").hidden = true;
+  } catch (error) {
+    $("message").textContent = `The scene cannot be simulated.\n${error.message}`;
+    throw error;
+  }
+}
+document.addEventListener("DOMContentLoaded", start);

@@ -1,0 +1,96 @@
+// The simulator: the library as WebAssembly, one scene in it.
+import { fromBase64, inflate } from "./recording.js";
+import { element, Present } from "./present.js";
+
+const HANDS = 4;  // as in web/wasm/live.c
+
+// The module asks the system for nothing but a place for its messages; there is none.
+const nothing = { wasi_snapshot_preview1: new Proxy({}, { get: () => () => 52 }) };
+
+export class Simulation extends Present {
+  static async read() {
+    const code = await inflate(fromBase64(element("abut-wasm")));
+    const { instance } = await WebAssembly.instantiate(code, nothing);
+    const head = { ...JSON.parse(element("abut-model")), ...JSON.parse(element("abut-live")) };
+    return new Simulation(head, instance.exports, fromBase64(element("abut-scene")));
+  }
+
+  constructor(head, wasm, scene) {
+    super(head);
+    this.wasm = wasm;
+    wasm._initialize();
+    this.give(scene);
+    if (wasm.live_load(scene.length)) throw new Error(this.error());
+    this.h = this.step;
+    this.setContact(this.contact_model || "none");
+    for (const [name, value] of Object.entries(this.params)) this.call("live_param", name, value);
+    wasm.live_set_step(this.h);
+    this.reset(this.key);
+  }
+
+  // Bytes, or a text, into the module's memory.
+  give(bytes) {
+    const at = this.wasm.live_room(bytes.length);
+    new Uint8Array(this.wasm.memory.buffer, at, bytes.length).set(bytes);
+  }
+  call(name, text, ...more) {
+    this.give(new TextEncoder().encode(`${text}\0`));
+    if (this.wasm[name](...more)) throw new Error(this.error());
+  }
+  error() {
+    const memory = new Uint8Array(this.wasm.memory.buffer), at = this.wasm.live_error();
+    return new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at)));
+  }
+  doubles(at, n) { return new Float64Array(this.wasm.memory.buffer, at, n); }
+
+  get t() { return this.wasm.live_time(); }
+
+  reset(key = this.key) {
+    this.key = key;
+    this.wasm.live_reset(key);
+    this.look();
+  }
+
+  setContact(name) {
+    this.call("live_contact", name);
+    this.contact_model = name;
+  }
+  setStep(h) { this.h = h, this.wasm.live_set_step(h); }
+  setFriction(factor) { this.wasm.live_friction(factor); }
+
+  // Steps; how many were done: fewer where one breaks down.
+  advance(n) { return this.wasm.live_step(n); }
+
+  // 64 bits as the program prints them.
+  hash() { return BigInt.asUintN(64, this.wasm.live_hash()).toString(16).padStart(16, "0"); }
+
+  // Takes over the present state for drawing.
+  look() { this.readFrame(this.wasm.memory.buffer, this.wasm.live_frame()); }
+
+  poseOf(which) {
+    this.look();
+    return super.poseOf(which);
+  }
+
+  // --- hands ---
+
+  freeHand() {
+    this.held ??= new Array(HANDS).fill(-1);
+    return this.held.indexOf(-1);
+  }
+  grab(hand, body, p, frequency, limit) {
+    this.held[hand] = body;
+    this.wasm.live_grab(hand, body, p.x, p.y, p.z, frequency, limit);
+  }
+  move(hand, p) { this.wasm.live_move(hand, p.x, p.y, p.z); }
+  release(hand) {
+    this.held[hand] = -1;
+    this.wasm.live_grab(hand, -1, 0, 0, 0, 0, 0);
+  }
+  hand(hand) { return this.handFrom(this.doubles(this.wasm.live_hand(hand), 9)); }
+  // Mass of everything that hangs together with a body.
+  massWith(body) {
+    const { bodies } = this.model;
+    return bodies.reduce((sum, b) => sum + (b.mover === bodies[body].mover ? b.mass : 0), 0);
+  }
+}
