@@ -264,10 +264,11 @@ double ab_patch_gap(const abPatchIsland* island) {
 }
 
 double ab_patch_wanted_gap(const abPatchIsland* island) {
-  if (!ab_patch_only(island)) return AB_PATCH_GAP;
+  double most = fmin(AB_PATCH_GAP, 100 * island->system->param[AB_PATCH_TOLERANCE]);  // as reported
+  if (!ab_patch_only(island)) return most;
   if (island->departure > 1 || !(island->contact[0]->load_before > 0))
-    return AB_PATCH_OFFSET_IMPACT;
-  return island->contact[0]->moves ? AB_PATCH_OFFSET : AB_PATCH_GAP;
+    return fmin(most, AB_PATCH_OFFSET_IMPACT);
+  return fmin(most, island->contact[0]->moves ? AB_PATCH_OFFSET : AB_PATCH_GAP);
 }
 
 // --- the law's derivative and the bound of friction

@@ -691,7 +691,7 @@ abStatus ab_patch_solve(abPatchIsland* island) {
     gap = ab_patch_gap(island);
     if (n == 0 || !relaxed) {
       bool settled =
-          gap <= loads.enough || loads.times >= (gap <= AB_PATCH_GAP ? 3 : MOST_FOLLOWED);
+          gap <= loads.enough || loads.times >= (0.01 * gap <= tolerance ? 3 : MOST_FOLLOWED);
       if (island->residual <= enough && settled) break;
       if (island->residual < 0.5 * best) best = island->residual, since = 0;
       // rounding stops it
