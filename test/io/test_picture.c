@@ -151,7 +151,7 @@ static void pages_without_template_are_refused(void** state) {
     assert_int_equal(ab_record_close(r, &error), AB_OK);
     remove("/tmp/abut-test-never.html");
   } else {
-    assert_non_null(strstr(error.message, "make-replay"));
+    assert_non_null(strstr(error.message, "'make live'"));
   }
 }
 
