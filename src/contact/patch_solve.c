@@ -32,7 +32,7 @@ enum { MOST_RELAXED = 12, MOST_FOLLOWED = 60, BOLD = 4 };
 // Where loads have been followed BOLD times without success, each change waits until the residual
 // is near zero, and is a part of what is wanted that shrinks from one to the next, until the
 // residual stays there: then they go on boldly.
-#define NEAR 1e-3
+#define NEAR 1e-2
 // What is left of a step adds up over thousands of them: where nothing strikes, little is left.
 #define CALM_SHARE 1e-3
 #define STRIKING_SHARE 0.1
@@ -369,6 +369,8 @@ typedef struct Follow {
   bool was_near;  // the residual was near zero the last time
   double enough;  // gap
   bool direct;    // solve_loads
+  double share;   // of what is wanted: grows while the gap shrinks, and halves when it does not
+  double gap;     // of the last time
 } Follow;
 
 static void follow(abPatchIsland* island, Work* w, Follow* loads, bool relaxed, double gap) {
@@ -379,9 +381,10 @@ static void follow(abPatchIsland* island, Work* w, Follow* loads, bool relaxed, 
     return;
   }
   if (loads->times >= MOST_FOLLOWED || gap <= loads->enough || !(near || bold)) return;
+  loads->share = gap < loads->gap ? fmin(1, 1.5 * loads->share) : 0.5 * loads->share;
+  loads->gap = gap;
   if (!loads->direct || loads->times >= BOLD || !solve_loads(island, w))
-    follow_loads(island, w, bold ? 8 : 1, 0.1 * loads->enough,
-                 bold ? 1 : BOLD / (1.0 + loads->times));
+    follow_loads(island, w, bold ? 8 : 1, 0.1 * loads->enough, bold ? 1 : loads->share);
   if (++loads->times == BOLD) pin_friction(island);
 }
 
@@ -675,7 +678,8 @@ abStatus ab_patch_solve(abPatchIsland* island) {
   bool direct = (has_joints(island) || joined) && island->ncontact <= MOST_DIRECT,
        relaxed = !direct;
   double gap = 0, best = INFINITY;
-  Follow loads = {.enough = direct ? DIRECT_GAP : ab_patch_wanted_gap(island), .direct = direct};
+  Follow loads = {
+      .enough = direct ? DIRECT_GAP : ab_patch_wanted_gap(island), .direct = direct, .share = 0.5};
   Work w = {0};
   for (int n = 0;; n++) {
     bool turn = false;
