@@ -204,8 +204,8 @@ static void struck_tower_of_planks_solves_nearly_every_step(void** state) {
     if (status == AB_STEP_OK) check_below(d->stat.residual, 1e-9);
     check_below(d->stat.max_penetration, 1e-9);
   }
-  // The tower's fall is chaotic: which steps are hard depends on the last bits. Of 250 steps with 50
-  // to 60 contacts none or two are left unsolved, and say so.
+  // The tower's fall is chaotic: which steps are hard depends on the last bits. Of 250 steps with
+  // 50 to 60 contacts none or two are left unsolved, and say so.
   check_below(missed, 3);
   assert_true(d->twist[ab_find_body(m, "striker")].lin.x > -3);
   ab_data_free(d);
