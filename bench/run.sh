@@ -31,8 +31,11 @@ if [ -e "$out/venv/mujoco.fetched" ] && [ -x "$build/bench/robots/bench_robots" 
   "$out/venv/bin/python" bench/robots/robots.py "$build/bench/robots/bench_robots" "$out/models" "$out/robots.csv" |
     tee "$out/robots.txt"
   echo
+  echo "bench: scenes" >&2
+  "$out/venv/bin/python" bench/robots/scenes.py "$build/bench/robots/bench_robots" scenes "$out/scenes.csv" | tee "$out/scenes.txt"
+  echo
 else
-  echo "bench: robots need the newest MuJoCo, left out" >&2
+  echo "bench: robots and scenes need the newest MuJoCo, left out" >&2
 fi
 run distance peers/bench_distance
 run broadphase peers/bench_broadphase

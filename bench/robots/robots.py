@@ -22,17 +22,17 @@ class Abut:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def run(self, n):
-        """Seconds per step, iterations, contacts, unconverged steps, broken; an error message where there is no answer."""
+        """Seconds per step, iterations, contacts, unconverged steps, broken, p99 and worst; an error message where there is no answer."""
         try:
             self.process.stdin.write(f"{n}\n")
             self.process.stdin.flush()
         except BrokenPipeError:
             pass
         line = self.process.stdout.readline().split()
-        if len(line) != 5:
+        if len(line) != 7:
             errors = self.process.stderr.read().strip().splitlines()
             raise RuntimeError(next((e for e in errors if e.startswith("bench_robots:")), "no answer"))
-        return float(line[0]), float(line[1]), float(line[2]), int(line[3]), line[4] == "1"
+        return float(line[0]), float(line[1]), float(line[2]), int(line[3]), line[4] == "1", float(line[5]), float(line[6])
 
     def close(self):
         self.process.stdin.close()
@@ -65,7 +65,7 @@ def measure(program, name, file, key, options):
         ours.append(abut.run(n))
     abut.close()
     ratio = statistics.median(t / o[0] for t, o in zip(theirs, ours))
-    _, iterations, contacts, unconverged, broken = ours[-1]
+    _, iterations, contacts, unconverged, broken, _, _ = ours[-1]
     return [name, peer.model.nv, round(1 / min(theirs)), round(1 / min(o[0] for o in ours)), f"{ratio:.2f}", f"{contacts:.1f}",
             f"{iterations:.1f}", n, "broke down" if broken else unconverged]
 
