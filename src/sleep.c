@@ -497,7 +497,7 @@ void ab_sleep_end(const abModel* model, abData* data) {
 void ab_sleep_walk(struct abSleep* s, const abData* data, abWalk* walk) {
   const abModel* model = s->model;
   bool same = s->settings.contact == data->contact;
-  ab_walk(walk, s->asleep, sizeof *s->asleep * (size_t)model->nbody);
+  ab_walk_flags(walk, s->asleep, (size_t)model->nbody);
   for (int b = 0; b < model->nbody; b++) {
     double radius = s->place[b].radius;
     ab_walk(walk, &s->place[b], sizeof s->place[b]);
@@ -513,11 +513,11 @@ void ab_sleep_walk(struct abSleep* s, const abData* data, abWalk* walk) {
   ab_walk(walk, s->mocap, sizeof *s->mocap * (size_t)model->nmocap);
   ab_walk(walk, &s->nmover_asleep, sizeof s->nmover_asleep);
   ab_walk(walk, &s->nbody_asleep, sizeof s->nbody_asleep);
-  ab_walk(walk, &s->woken, sizeof s->woken);
+  ab_walk_flags(walk, &s->woken, 1);
   const abContactModel* contact = s->settings.contact;
   s->settings.contact = NULL;  // an address belongs into no file
   ab_walk(walk, &s->settings, sizeof s->settings);
-  ab_walk(walk, &same, sizeof same);
+  ab_walk_flags(walk, &same, 1);
   s->settings.contact = walk->kind != AB_WALK_READ ? contact : same ? data->contact : NULL;
   ab_sleep_store_walk(model, s->store, data, walk);
 }

@@ -33,6 +33,16 @@ void ab_walk(abWalk* w, void* object, size_t bytes) {
   w->used += bytes;
 }
 
+void ab_walk_flags(abWalk* w, bool* flag, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    unsigned char byte = 0;
+    if (w->kind != AB_WALK_READ) byte = flag[i];
+    ab_walk(w, &byte, sizeof byte);
+    if (byte > 1) w->good = false;
+    if (w->kind == AB_WALK_READ) flag[i] = byte == 1;
+  }
+}
+
 // FNV-1a, 8 bytes at a time.
 static uint64_t checksum(const void* bytes, size_t n) {
   uint64_t hash = 0xcbf29ce484222325u;

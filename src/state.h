@@ -18,6 +18,8 @@ typedef struct abWalk {
 
 // The object goes to the block, or comes from it.
 void ab_walk(abWalk* walk, void* object, size_t bytes);
+// The same for flags: a byte of the block that is neither 0 nor 1 is a damage.
+void ab_walk_flags(abWalk* walk, bool* flag, size_t n);
 
 // Who sleeps, and since when whoever is awake has been at rest (sleep.c).
 void ab_sleep_walk(struct abSleep* sleep, const abData* data, abWalk* walk);

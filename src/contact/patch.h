@@ -201,13 +201,13 @@ typedef struct abPatchMemory {
   double bristle[3];  // displacement at `center`, and about the normal
   double slide[3];    // velocity and bristle together, which gave the friction; likewise
   double impulse[6];
-  double pressure[2][3];  // the profile for friction: most of the one before is in it
-  double field[3];        // the pressure itself, of the first target
-  double thin;            // of the thinner body, across the contact
-  double load;            // what bounds friction and sets the stiffness
-  double lasting;         // the lesser of the last two normal impulses
-  double rest;            // depth at which it was found and rests, or 0
-  bool slipping, fine, held;
+  double pressure[2][3];               // the profile for friction: most of the one before is in it
+  double field[3];                     // the pressure itself, of the first target
+  double thin;                         // of the thinner body, across the contact
+  double load;                         // what bounds friction and sets the stiffness
+  double lasting;                      // the lesser of the last two normal impulses
+  double rest;                         // depth at which it was found and rests, or 0
+  unsigned char slipping, fine, held;  // flags; bytes, since a state may come from a file
 } abPatchMemory;
 
 // The whole system of one step.
