@@ -77,31 +77,40 @@ def show(row):
     print(f"{row[0]:20} {row[1]:>4} {row[2]:>15} {row[3]:>13} {row[4]:>6} {row[5]:>9} {row[6]:>11} {row[7]:>7} {row[8]:>12}", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
-    parser.add_argument("models")
-    parser.add_argument("out")
-    parser.add_argument("--pip", default=sys.executable + " -m pip")
-    parser.add_argument("--time", type=float, default=2)
-    parser.add_argument("--rounds", type=int, default=5)
+def arguments(description, source, time, rounds):
+    """What both tables take: program, source, out and the length of a round."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("program", source, "out"):
+        parser.add_argument(name)
+    parser.add_argument("--time", type=float, default=time)
+    parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--only", default="")
-    options = parser.parse_args()
-    print(f"Robots: MuJoCo {mujoco.__version__} and abut in turns, {options.time:g} s each, processor time, one thread\n")
-    show(HEAD)
-    with open(options.out, "w", newline="") as f:
+    return parser
+
+
+def write_table(out, head, show, cases):
+    """cases: names and functions that measure a row; what cannot be measured is named and left out."""
+    show(head)
+    with open(out, "w", newline="") as f:
         table = csv.writer(f)
-        table.writerow(HEAD)
-        for name, file, key in models.prepare(options.models, options.pip):
-            if options.only not in name:
-                continue
+        table.writerow(head)
+        for name, measured in cases:
             try:
-                row = measure(options.program, name, file, key, options)
+                row = measured()
             except (RuntimeError, ValueError) as error:
                 print(f"{name}: left out: {str(error).splitlines()[0]}", flush=True)
                 continue
             table.writerow(row)
             show(row)
+
+
+def main():
+    parser = arguments(__doc__, "models", 2, 5)
+    parser.add_argument("--pip", default=sys.executable + " -m pip")
+    options = parser.parse_args()
+    print(f"Robots: MuJoCo {mujoco.__version__} and abut in turns, {options.time:g} s each, processor time, one thread\n")
+    found = [m for m in models.prepare(options.models, options.pip) if options.only in m[0]]
+    write_table(options.out, HEAD, show, [(m[0], lambda m=m: measure(options.program, *m, options)) for m in found])
 
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@
   scenes.py BENCH_ROBOTS SCENES OUT.csv [--time S] [--rounds N] [--only TEXT]
 BENCH_ROBOTS is the program, SCENES a folder of MJCF files. Times are processor time in us a step: mean, 99th of a hundred and worst, of
 the round with the least mean. What MuJoCo does not load is run without it."""
-import argparse
-import csv
 import pathlib
 import statistics
 import time
@@ -64,29 +62,10 @@ def show(row):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
-    parser.add_argument("scenes")
-    parser.add_argument("out")
-    parser.add_argument("--time", type=float, default=3)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    options = robots.arguments(__doc__, "scenes", 3, 3).parse_args()
     print(f"Scenes from start to rest: abut and MuJoCo {mujoco.__version__} in turns, {options.time:g} s each, us a step, one thread\n")
-    show(HEAD)
-    with open(options.out, "w", newline="") as f:
-        table = csv.writer(f)
-        table.writerow(HEAD)
-        for file in sorted(pathlib.Path(options.scenes).glob("*.xml")):
-            if options.only not in file.stem:
-                continue
-            try:
-                row = measure(options.program, file, options)
-            except RuntimeError as error:
-                print(f"{file.stem}: left out: {str(error).splitlines()[0]}", flush=True)
-                continue
-            table.writerow(row)
-            show(row)
+    found = [f for f in sorted(pathlib.Path(options.scenes).glob("*.xml")) if options.only in f.stem]
+    robots.write_table(options.out, HEAD, show, [(f.stem, lambda f=f: measure(options.program, f, options)) for f in found])
 
 
 if __name__ == "__main__":

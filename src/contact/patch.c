@@ -46,7 +46,7 @@
 // 5 Drift. J v is the velocity at the start's configuration; whatever is carried round a corner
 //   also moves by r w^2 dt^2 / 2. What the last step moved beyond dt J v, per dt, is added to V:
 //   the law then sees displacements. Where the patch goes over a body, that is the way of ever new
-//   points (rolled in patch_setup.c). Together with points and normal of the step's beginning and
+//   points (rolled in patch_recall.c). Together with points and normal of the step's beginning and
 //   the gap of its end (touch_round.c) a rolling body is moved as by the leapfrog method: forces
 //   act between two velocities that are half a step before and after them, and the energy does not
 //   drift.
@@ -58,7 +58,7 @@
 // 8 Second order. Coordinates move along v + shift: free flight by the mean of the velocities
 // before
 //   and after, exact under gravity, and bodies on faces likewise in the directions that their
-//   contacts leave free (find_shift in patch_solve.c). A straight slide is then exact.
+//   contacts leave free (patch_shift.c). A straight slide is then exact.
 // 9 Landing on a face. A block that turns about an edge until its face strikes, a share f of the
 //   step after its start, is borne by that edge until then, though it leaves the floor there in the
 //   same step. The law knows only the step's end. What the edge has borne in the last step is given

@@ -170,7 +170,7 @@ typedef struct abPatchContact {
   bool rebounds;        // the targets are raised by restitution
   bool linear;          // the law is, about V: ab_patch_evaluate
   bool delayed;         // and the coordinates moved for the time of the impact
-  double impulse_time;  // of a rebound, from the step's beginning: patch_setup.c
+  double impulse_time;  // of a rebound, from the step's beginning: patch_rebound.c
   bool known;           // the law at X is in X_f, X_G, X_linear, and has not changed
   abPatchLaw law;
   double X_f[6];
@@ -209,6 +209,16 @@ typedef struct abPatchMemory {
   double rest;                         // depth at which it was found and rests, or 0
   unsigned char slipping, fine, held;  // flags; bytes, since a state may come from a file
 } abPatchMemory;
+
+// Where the last step's patch is now, as each of its two bodies carries it, and what lies between
+// the two: the displacement of the step.
+typedef struct abPatchPlace {
+  abVec3 point[2];  // its centre as body 1 and body 2 carry it
+  abVec3 center;    // where its pressure is taken to be now
+  abVec3 axis[3];
+  double way[3];  // of body 1 against body 2, in the axes
+  double turn;    // likewise about the normal
+} abPatchPlace;
 
 // The whole system of one step.
 typedef struct abPatchSystem {
@@ -313,14 +323,28 @@ void ab_patch_hold(const abContactProblem* problem, abPatchContact* c, double pa
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
 abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island);
 bool ab_patch_slides(const abPatchContact* c, const double V[6]);
-// Halves what restitution adds to the targets of every rebounding contact.
-void ab_patch_lower_rebound(abPatchIsland* island);
-// What the island's contacts add to the energy in the step, relative to their part of it.
-double ab_patch_work(const abPatchIsland* island);
 // Relative twist of the bodies at the patch when the step begins, or of their free motion at its
 // end, without the drift.
 void ab_patch_relative_at(const abContactProblem* problem, const abPatchContact* c,
                           bool free_motion, double V[6]);
+// --- patch_rebound.c
+// Raises the targets of a contact that rebounds; returns whether it does.
+bool ab_patch_add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
+// Halves what restitution adds to the targets of every rebounding contact.
+void ab_patch_lower_rebound(abPatchIsland* island);
+// What the island's contacts add to the energy in the step, relative to their part of it.
+double ab_patch_work(const abPatchIsland* island);
+// --- patch_recall.c
+abPatchPlace ab_patch_find_place(const abPair* pair, const abPatchContact* c);
+// Whether the patch is another one than that of the last step.
+bool ab_patch_displaced(const abPatchMemory* m, const abPatchPlace* place, double thin);
+// field: the pressure of the last step, of the first target, now.
+void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPatchPlace* place,
+                     abPatchContact* c, double field[3]);
+void ab_patch_recall_state(abPatchContact* c, const double field[3]);  // X, after the targets
+void ab_patch_begin_fresh(const abPatchSystem* system, abPatchContact* c, double field[3]);
+void ab_patch_begin_drift(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
+void ab_patch_check_drift(const abPatchSystem* system, abPatchContact* c, bool fresh);
 // --- patch_strike.c
 double ab_patch_turning(const abPatchSystem* system, const abPatchContact* c);  // the faster of two
 void ab_patch_give_until_strike(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
@@ -397,6 +421,8 @@ abStatus ab_patch_alone(abPatchIsland* island);  // takes room
 // Each contact alone, from X; answer and G become the law's linearised there. Returns how many were
 // far from it.
 int ab_patch_relax(abPatchIsland* island);
+// --- patch_shift.c
+void ab_patch_find_shift(abPatchIsland* island, abPatchMatrix* matrix);  // after the solve
 // --- patch_solve.c
 abStatus ab_patch_solve(abPatchIsland* island);
 // --- patch_memory.c
