@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pool.h"
-#include "collide/broadphase.h"
+#include "collide/broad/broadphase.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/kinematics.h"
 #include "dynamics/laws.h"

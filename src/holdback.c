@@ -28,7 +28,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "collide/collide.h"
-#include "collide/touch.h"
+#include "collide/touch/touch.h"
 #include "holdback_work.h"
 #include "math/spatial.h"
 

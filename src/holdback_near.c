@@ -4,9 +4,9 @@
 
 #include "base/arena.h"
 #include "base/sort.h"
-#include "collide/broadphase.h"
+#include "collide/broad/broadphase.h"
+#include "collide/broad/filter.h"
 #include "collide/collide.h"
-#include "collide/filter.h"
 #include "holdback_work.h"
 #include "math/spatial.h"
 

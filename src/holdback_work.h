@@ -4,7 +4,7 @@
 
 #include <abut/data.h>
 
-#include "collide/tree.h"
+#include "collide/broad/tree.h"
 #include "dynamics/rotate.h"
 #include "geometry/support.h"
 

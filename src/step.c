@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
-#include "collide/broadphase.h"
+#include "collide/broad/broadphase.h"
 #include "collide/collide.h"
 #include "contact/report.h"
 #include "dynamics/free_motion.h"

@@ -23,11 +23,11 @@ allowed() {
 bad=0
 for folder in src/*/; do
   layer=$(basename "$folder")
-  for include in $(grep -hoE '^#include "[a-z_]+/' "$folder"*.[ch] 2>/dev/null | sed 's/.*"\(.*\)\//\1/' | sort -u); do
+  for include in $(grep -rhoE '^#include "[a-z_]+/' "$folder" | sed 's/.*"\(.*\)\//\1/' | sort -u); do
     case " $(allowed "$layer") " in
       *" $include "*) ;;
       *)
-        grep -nE "^#include \"$include/" "$folder"*.[ch]
+        grep -rnE "^#include \"$include/" "$folder"
         echo "layers: $layer/ may not include $include/" >&2
         bad=1
         ;;

@@ -9,10 +9,10 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "collide/bricks.h"
-#include "collide/overlap_work.h"
-#include "collide/patch.h"
-#include "collide/standing.h"
+#include "collide/boxes/box_box.h"
+#include "collide/clip/overlap.h"
+#include "collide/patch/patch.h"
+#include "collide/boxes/box_plane.h"
 #include "pairs.h"
 
 static double now(void) {
@@ -57,7 +57,7 @@ static int own_patch(void* state, int i) {
       .A = p->a.poly, .B = p->b.poly, .pose_a = p->pose_a[i], .pose_b = p->pose_b[i]};
   abPatch patch;
   if (p->a.type == AB_BOX && !p->b.poly &&
-      ab_standing_patch(&p->a, 0, &hint, self->polygon, &patch)) {
+      ab_box_plane_patch(&p->a, 0, &hint, self->polygon, &patch)) {
     self->sum += patch.area;
     self->surface = patch.kind == AB_PATCH_SURFACE;
     return patch.nvert;
@@ -66,8 +66,8 @@ static int own_patch(void* state, int i) {
   abOverlapWork work;
   ab_arena_release(&self->arena, 0);
   ab_overlap_begin(&work, p->a.poly, p->pose_a[i], p->b.poly, p->pose_b[i]);
-  if (ab_overlap_apart(&work, 0)) return 0;
-  if (ab_bricks_patch(&work, 0, &hint, self->polygon, &patch)) {
+  if (ab_overlap_sat(&work, 0)) return 0;
+  if (ab_box_box_patch(&work, 0, &hint, self->polygon, &patch)) {
     self->sum += patch.area;
     self->surface = patch.kind == AB_PATCH_SURFACE;
     return patch.nvert;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "collide/intersect.h"
+#include "collide/clip/intersect.h"
 #include "geometry/polyhedron.h"
 #include "support/random.h"
 

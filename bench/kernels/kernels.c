@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "collide/gjk.h"
-#include "collide/intersect.h"
-#include "collide/patch.h"
+#include "collide/distance/gjk.h"
+#include "collide/clip/intersect.h"
+#include "collide/patch/patch.h"
 #include "geometry/polyhedron.h"
 
 #define KERNEL __attribute__((noinline)) void

@@ -13,7 +13,7 @@
 
 extern "C" {
 #include "base/arena.h"
-#include "collide/broadphase.h"
+#include "collide/broad/broadphase.h"
 #include "dynamics/kinematics.h"
 }
 #ifdef ABUT_HAVE_BULLET

@@ -10,7 +10,7 @@
 #include <vector>
 
 extern "C" {
-#include "collide/gjk.h"
+#include "collide/distance/gjk.h"
 #include "geometry/polyhedron.h"
 #include "geometry/support.h"
 }

@@ -33,11 +33,11 @@ typedef enum abPatchKind {
   AB_PATCH_SURFACE
 } abPatchKind;
 typedef enum abContactMode { AB_STICK, AB_SLIP, AB_SEPARATING } abContactMode;
-// Overlap that is not taken back (contact/patch_hold.c): a contact of jointed bodies that began
+// Overlap that is not taken back (contact/patch/hold.c): a contact of jointed bodies that began
 // deep rests at its depth; one that the joints cannot open has no force at all.
 typedef enum abHold { AB_HOLD_NONE, AB_HOLD_RESTS, AB_HOLD_CLOSED } abHold;
 
-// The contact patch of one overlapping pair (collide/patch.c). Plane coordinates (x, y) of a point
+// The contact patch of one overlapping pair (collide/patch/patch.c). Plane coordinates (x, y) of a point
 // p are (t1 . (p - center), t2 . (p - center)); t1 x t2 = normal.
 typedef struct abPatch {
   abPatchKind kind;
@@ -199,7 +199,7 @@ typedef struct abContactSolution {
   double* v;             // room for the generalised velocities at the end, for a model that has
   bool v_known;          // them already and says so; else they follow from the impulses
   double* shift;         // generalised velocities, cleared before solve: coordinates move along
-                         // v + shift, which makes their motion second order (contact/patch.c)
+                         // v + shift, which makes their motion second order (contact/patch/patch.c)
   abTwist* twist_end;    // nbody entries: only models with moves_bodies fill them
   abStepStatus status;
   int iterations;

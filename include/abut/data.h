@@ -91,7 +91,7 @@ typedef struct abData {
   abTwist* twist_free;  // per body, at the end of the step, without contact
   abTwist* bias;        // per body: acceleration that the velocities alone cause
 
-  // --- computed by ab_broadphase (collide/broadphase.c) ---
+  // --- computed by ab_broadphase (collide/broad/broadphase.c) ---
   struct abBroadphase* broadphase;
   int ncandidate;
   const int (*candidate)[2];  // pairs of geoms, sorted

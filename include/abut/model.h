@@ -1,5 +1,5 @@
 // abModel: everything about a scene that does not change while it is simulated. One allocation,
-// made by ab_scene_compile (scene/compile.c); plain arrays of plain structs, indexed in the order
+// made by ab_scene_compile (scene/compile/compile.c); plain arrays of plain structs, indexed in the order
 // of the scene file.
 #ifndef ABUT_MODEL_H
 #define ABUT_MODEL_H

@@ -12,14 +12,14 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "collide/bricks.h"
-#include "collide/filter.h"
-#include "collide/overlap_work.h"
-#include "collide/patch.h"
-#include "collide/round.h"
-#include "collide/standing.h"
+#include "collide/boxes/box_box.h"
+#include "collide/boxes/box_plane.h"
+#include "collide/broad/filter.h"
+#include "collide/clip/overlap.h"
+#include "collide/patch/patch.h"
+#include "collide/patch/round.h"
 #include "collide/surface.h"
-#include "collide/touch.h"
+#include "collide/touch/touch.h"
 #include "geometry/polyhedron.h"
 #include "math/rotation.h"
 
@@ -146,13 +146,13 @@ static abStatus overlap_patch(Record* r, const abTrace* trace, abPair* p, abAren
     return AB_OK;
   }
   if (p->shape1->type == AB_BOX && !B) {
-    r->keep = ab_standing_patch(p->shape1, 0, &hint, r->polygon, &p->patch);
+    r->keep = ab_box_plane_patch(p->shape1, 0, &hint, r->polygon, &p->patch);
     if (r->keep) return AB_OK;
   }
   abOverlapWork work;
   abStatus status = ab_overlap_begin(&work, A, p->pose1, B, p->pose2);
-  if (status != AB_OK || ab_overlap_apart(&work, 0)) return status;
-  r->keep = ab_bricks_patch(&work, 0, &hint, r->polygon, &p->patch);
+  if (status != AB_OK || ab_overlap_sat(&work, 0)) return status;
+  r->keep = ab_box_box_patch(&work, 0, &hint, r->polygon, &p->patch);
   if (r->keep) return AB_OK;
   abOverlap overlap;
   status = ab_overlap_finish(&work, false, scratch, &overlap);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "collide/filter.h"
+#include "collide/broad/filter.h"
 
 static double setting(const abModel* model, const char* name) {
   for (int i = 0; i < model->nsetting; i++)

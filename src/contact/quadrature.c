@@ -27,7 +27,7 @@
 
 #include <math.h>
 
-#include "base/wide.h"
+#include "base/simd.h"
 #include "math/logarithm.h"
 #include "math/vec.h"
 
@@ -123,23 +123,23 @@ void ab_polygon_moments(int n, const abVec2* p, abPolygonMoments* moments) {
 
 // A polygon goes corner by corner through two knives, each of which lets pass what is on the
 // positive side of a line (Sutherland & Hodgman), and what is left is measured: no corner is kept.
-enum { KNIVES = 2 };
-typedef struct Knife {
+enum { CUTS = 2 };
+typedef struct Cut {
   double field[3];
   abVec2 first, last;
   double value;  // at the last corner
   bool begun;
-} Knife;
+} Cut;
 
-static void pass(Knife* knife, int k, abVec2 p, double m[10]) {
-  Knife* here = &knife[k];
+static void pass(Cut* cut, int k, abVec2 p, double m[10]) {
+  Cut* here = &cut[k];
   double value = here->field[0] + here->field[1] * p.x + here->field[2] * p.y;
-  if (here->begun && k == KNIVES) add_triangle(here->last, p, m);
-  if (here->begun && k < KNIVES && (value >= 0) != (here->value >= 0)) {
+  if (here->begun && k == CUTS) add_triangle(here->last, p, m);
+  if (here->begun && k < CUTS && (value >= 0) != (here->value >= 0)) {
     double t = here->value / (here->value - value);
-    pass(knife, k + 1, v2_add(here->last, v2_scale(t, v2_sub(p, here->last))), m);
+    pass(cut, k + 1, v2_add(here->last, v2_scale(t, v2_sub(p, here->last))), m);
   }
-  if (k < KNIVES && value >= 0) pass(knife, k + 1, p, m);
+  if (k < CUTS && value >= 0) pass(cut, k + 1, p, m);
   if (!here->begun) here->first = p;
   here->begun = true, here->last = p, here->value = value;
 }
@@ -147,13 +147,12 @@ static void pass(Knife* knife, int k, abVec2 p, double m[10]) {
 // first: the field that is the smaller one.
 static void measure_where(int n, const abVec2* p, const double first[3], const double second[3],
                           abVec2 origin, double m[10]) {
-  Knife knife[KNIVES + 1] = {{.begun = false}};
-  for (int i = 0; i < 3; i++)
-    knife[0].field[i] = second[i] - first[i], knife[1].field[i] = first[i];
+  Cut cut[CUTS + 1] = {{.begun = false}};
+  for (int i = 0; i < 3; i++) cut[0].field[i] = second[i] - first[i], cut[1].field[i] = first[i];
   for (int k = 0; k < 10; k++) m[k] = 0;
-  for (int i = 0; i < n; i++) pass(knife, 0, v2_sub(p[i], origin), m);
-  for (int k = 0; k <= KNIVES; k++)
-    if (knife[k].begun) pass(knife, k, knife[k].first, m);
+  for (int i = 0; i < n; i++) pass(cut, 0, v2_sub(p[i], origin), m);
+  for (int k = 0; k <= CUTS; k++)
+    if (cut[k].begun) pass(cut, k, cut[k].first, m);
   complete_moments(m);
 }
 
@@ -482,12 +481,12 @@ __attribute__((always_inline)) static inline Sight sum_edges(const abRing* ring,
   return sight;
 }
 
-AB_WIDE static Sight add_edges(const abRing* ring, const double field[3], abVec2 pole,
+AB_SIMD static Sight add_edges(const abRing* ring, const double field[3], abVec2 pole,
                                abPoleSums* sums) {
   return sum_edges(ring, field, pole, false, sums);
 }
 
-AB_WIDE static Sight add_edges_and_slopes(const abRing* ring, const double field[3], abVec2 pole,
+AB_SIMD static Sight add_edges_and_slopes(const abRing* ring, const double field[3], abVec2 pole,
                                           abPoleSums* sums) {
   return sum_edges(ring, field, pole, true, sums);
 }

@@ -11,7 +11,7 @@ typedef struct abPolygonMoments {
 } abPolygonMoments;
 
 // Number of points of the rule for a polygon of n >= 3 vertices: 4 n + 1, filled up with points of
-// no weight to a multiple of four (patch_points.h).
+// no weight to a multiple of four (patch/points.h).
 static inline int ab_quadrature_count(int n) { return 4 * n + 4; }
 // Fills x, y, w (ab_quadrature_count(n) entries each). The first n points are the vertices.
 void ab_quadrature_polygon(int n, const abVec2* polygon, double* x, double* y, double* w);

@@ -22,7 +22,7 @@
 // velocity; for them the loops over a joint's own are written out.
 #include <string.h>
 
-#include "base/wide.h"
+#include "base/simd.h"
 #include "dynamics/trees.h"
 
 // y = A x of a symmetric A
@@ -127,7 +127,7 @@ static inline void factor_link(abTrees* t, int joint) {
   }
 }
 
-AB_WIDE static void factor_links(abTrees* t, int begin, int end) {
+AB_SIMD static void factor_links(abTrees* t, int begin, int end) {
   for (int j = begin; j < end; j++) rigid_expand(&t->link[j].rigid, &t->link[j].articulated);
   for (int j = end - 1; j >= begin; j--) factor_link(t, j);
 }
@@ -282,7 +282,7 @@ static inline void omega_one(abTrees* t, int joint) {
     for (int j = 0; j < 6; j++) out->m[i][j] = Z->m[i][j] + (S[i] * half[j] + half[i] * S[j]);
 }
 
-AB_WIDE static void omega_links(abTrees* t, int begin, int end) {
+AB_SIMD static void omega_links(abTrees* t, int begin, int end) {
   for (int j = begin; j < end; j++) {
     if (!t->wanted[j]) continue;
     if (t->link[j].ndof == 1 && t->link[j].parent >= 0)

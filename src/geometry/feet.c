@@ -1,4 +1,4 @@
-// The faces of a polyhedron on which it may stand, prepared for overlaps (collide/pillars.c).
+// The faces of a polyhedron on which it may stand, prepared for overlaps (collide/boxes/prism.c).
 #include "geometry/feet.h"
 
 #include <float.h>

@@ -142,14 +142,14 @@ static const int BOX_LOOP[24] = {0, 1, 3, 2, 0, 2, 6, 4, 0, 4, 5, 1,
 const int AB_BRICK_FACE[6] = {0, 5, 2, 4, 1, 3};
 
 // The normal of AB_BRICK_FACE[i].
-static abVec3 brick_normal(int i) {
+static abVec3 box_normal(int i) {
   double sign = i & 1 ? 1 : -1;
   return v3(i / 2 == 0 ? sign : 0, i / 2 == 1 ? sign : 0, i / 2 == 2 ? sign : 0);
 }
 
-static bool is_brick(const abPolyhedron* p) {
+static bool is_box(const abPolyhedron* p) {
   for (int i = 0; i < 6; i++) {
-    abVec3 n = p->plane[AB_BRICK_FACE[i]].n, axis = brick_normal(i);
+    abVec3 n = p->plane[AB_BRICK_FACE[i]].n, axis = box_normal(i);
     if (n.x != axis.x || n.y != axis.y || n.z != axis.z) return false;
   }
   return true;
@@ -185,10 +185,10 @@ static void fill_skin(abPolyhedron* p) {
   skin->thin = INFINITY;
   for (int f = 0; f < p->nface; f++)
     skin->thin = fmin(skin->thin, 2 * (p->plane[f].d - v3_dot(p->plane[f].n, p->centroid)));
-  skin->box = p->nvert == 8 && p->nface == 6 && p->nloop == 24 &&
-              !memcmp(p->face_start, BOX_START, sizeof BOX_START) &&
-              !memcmp(p->loop, BOX_LOOP, sizeof BOX_LOOP);
-  skin->brick = skin->box && is_brick(p);
+  skin->boxlike = p->nvert == 8 && p->nface == 6 && p->nloop == 24 &&
+                  !memcmp(p->face_start, BOX_START, sizeof BOX_START) &&
+                  !memcmp(p->loop, BOX_LOOP, sizeof BOX_LOOP);
+  skin->box = skin->boxlike && is_box(p);
   int n = ab_polyhedron_places(p);
   double* point = (double*)(void*)ab_polyhedron_points(p);
   for (int i = 0; i < n; i++) {
@@ -291,7 +291,7 @@ abPolyhedron* ab_polyhedron_box(abVec3 h) {
   // What is known exactly needs no rounding.
   p->volume = 8 * h.x * h.y * h.z;
   for (int i = 0; i < 6; i++)
-    ((abPlane*)p->plane)[AB_BRICK_FACE[i]] = (abPlane){brick_normal(i), v3_get(h, i / 2)};
+    ((abPlane*)p->plane)[AB_BRICK_FACE[i]] = (abPlane){box_normal(i), v3_get(h, i / 2)};
   ab_polyhedron_set_centroid(p, v3_zero());
   return p;
 }

@@ -32,9 +32,9 @@ typedef struct abSkin {
   abVec3 middle, half;  // bounding box in the shape's frame
   double size, spread;  // half of its diagonal, and the sum of the half lengths
   double thin;          // twice the distance from the centroid to the nearest face
-  bool box;             // vertices, faces and edges are those of ab_polyhedron_box; corners may
+  bool boxlike;         // vertices, faces and edges are those of ab_polyhedron_box; corners may
                         // lie elsewhere
-  bool brick;           // likewise, and the faces' normals are the axes exactly
+  bool box;             // likewise, and the faces' normals are the axes exactly
   int nfoot;            // of its feet
 } abSkin;
 
@@ -152,7 +152,7 @@ static inline const double* ab_polyhedron_foot_lanes(const abPolyhedron* p) {
   return (const double*)(const void*)(ab_polyhedron_feet(p) + ab_polyhedron_skin(p)->nfoot);
 }
 
-// Face 2 k + 1 (or 2 k) of this list is the one of a brick that looks along axis k (against it).
+// Face 2 k + 1 (or 2 k) of this list is the one of a box that looks along axis k (against it).
 extern const int AB_BRICK_FACE[6];
 // For a centroid that is known better than by the sums.
 void ab_polyhedron_set_centroid(abPolyhedron* poly, abVec3 centroid);

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "base/wide.h"
+#include "base/simd.h"
 #include "geometry/polyhedron.h"
 #include "math/rotation.h"
 
@@ -122,7 +122,7 @@ typedef int64_t FourMask __attribute__((vector_size(32)));
 
 // How far the vertices, seen from the centroid, reach along three directions. Places that are left
 // over hold no numbers, which lose every comparison.
-AB_WIDE static void find_ranges(const abPolyhedron* p, const abMat3* R, double least[3],
+AB_SIMD static void find_ranges(const abPolyhedron* p, const abMat3* R, double least[3],
                                 double most[3]) {
   int n = ab_polyhedron_lanes(p->nvert);
   const double *x = ab_polyhedron_vert_lanes(p), *y = x + n, *z = y + n;

@@ -1,7 +1,7 @@
 // The parts of the small algebra that are too long to inline.
 #include <float.h>
 
-#include "base/wide.h"
+#include "base/simd.h"
 #include "math/spatial.h"
 
 // Shepperd's rule: take the largest of the four squared components first, so that no division is by
@@ -78,7 +78,7 @@ void m3_eigen(const abMat3* A_in, abMat3* R, abVec3* d) {
 
 // In the upper half, row by row: each is taken off all below it at once, in the same order for
 // every entry as one by one.
-AB_WIDE int dense_cholesky_mirrored(int n, double* A, const double* before, double floor) {
+AB_SIMD int dense_cholesky_mirrored(int n, double* A, const double* before, double floor) {
   int nreplaced = 0;
   for (ptrdiff_t i = 0; i < n; i++)
     for (ptrdiff_t j = 0; j < i; j++) A[j * n + i] = A[i * n + j];
@@ -101,7 +101,7 @@ AB_WIDE int dense_cholesky_mirrored(int n, double* A, const double* before, doub
   return nreplaced;
 }
 
-AB_WIDE void dense_cholesky_solve_mirrored(int n, const double* restrict L, double* restrict b) {
+AB_SIMD void dense_cholesky_solve_mirrored(int n, const double* restrict L, double* restrict b) {
   for (int k = 0; k < n; k++) {
     const double* row = L + (ptrdiff_t)k * n;
     double s = b[k] /= row[k];

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "math/rotation.h"
 #include "scene/builder.h"
-#include "scene/mesh_file.h"
+#include "scene/mesh/file.h"
 
 // --- memory ---
 

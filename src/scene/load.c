@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "scene/mjcf.h"
+#include "scene/mjcf/mjcf.h"
 #include "scene/scene.h"
 
 static void free_reading(abReading* m) {

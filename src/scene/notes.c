@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "scene/mjcf.h"
+#include "scene/mjcf/mjcf.h"
 #include "scene/scene.h"
 
 static const char* const reason[AB_NOTE_COUNT] = {

@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/input.h"
-#include "scene/mjcf.h"
-#include "scene/model_file.h"
+#include "scene/mjcf/mjcf.h"
+#include "scene/model/file.h"
 #include "scene/scene.h"
 
 typedef struct Bytes {

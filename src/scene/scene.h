@@ -60,7 +60,8 @@ abModel* ab_compile_scene(const abScene* scene, abNotes* notes, abError* error);
 // Puts one more problem on the list; false when there is no memory or no room.
 bool ab_add_problem(int* n, abError** list, const abError* problem);
 
-// Whether a definition makes sense by itself; else false with the error filled in (builder.c, builder_law.c).
+// Whether a definition makes sense by itself; else false with the error filled in (builder.c,
+// builder_law.c).
 bool ab_check_body(const abScene* scene, const abBodyDef* def, abError* error);
 bool ab_check_joint(const abScene* scene, const abJointDef* def, abError* error);
 bool ab_check_geom(const abScene* scene, const abGeomDef* def, abError* error);

@@ -1,6 +1,6 @@
 // In place of the readers of MJCF and URDF, where abut is built without expat.
 #include "base/error.h"
-#include "scene/mjcf.h"
+#include "scene/mjcf/mjcf.h"
 
 static abScene* refuse(const char* path, abNotes* notes, abError* error) {
   if (notes) *notes = (abNotes){0};

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/input.h"
-#include "scene/mesh_file.h"
+#include "scene/mesh/file.h"
 
 typedef struct abXmlBlock {
   struct abXmlBlock* next;

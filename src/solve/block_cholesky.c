@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/wide.h"
+#include "base/simd.h"
 #include "math/spatial.h"
 
 typedef struct Graph {
@@ -42,7 +42,7 @@ static int members(const Graph* g, int i, int* list) {
 }
 
 // Twice the number of pairs among the n neighbours (list) of block i that are not neighbours yet.
-AB_WIDE static int missing(const Graph* g, int i, const int* list, int n) {
+AB_SIMD static int missing(const Graph* g, int i, const int* list, int n) {
   const uint64_t* own = bits_of(g, i);
   int low = n > 0 ? list[0] >> 6 : 0, high = n > 0 ? list[n - 1] >> 6 : -1, sum = -n;
   for (int k = 0; k < n; k++) {
@@ -259,7 +259,7 @@ static inline void store_rows(Rows r, int next, double* x) {
 
 // The same for m stacked 6 x 6 blocks A at once, each taken off a block of its own: C[b] begins at
 // value[to[b]].
-AB_WIDE static void subtract_products6(int m, const double* restrict A, const double* restrict B,
+AB_SIMD static void subtract_products6(int m, const double* restrict A, const double* restrict B,
                                        double* restrict value, const int* to) {
   Four four[6], ends[6];
   for (int k = 0; k < 6; k++) {
@@ -330,7 +330,7 @@ static void invert_transposed6(const double* L, double P[36]) {
 }
 
 // X <- X P for m rows of six.
-AB_WIDE static void multiply_rows6(int m, const double P[36], double* X) {
+AB_SIMD static void multiply_rows6(int m, const double P[36], double* X) {
   Four four[6], ends[6];
   for (int k = 0; k < 6; k++) {
     four[k] = *(const Four*)(P + 6 * k);
@@ -407,7 +407,7 @@ int ab_block_factor(const abBlockSymbolic* s, double* value, double floor) {
 }
 
 // y -= B x for m stacked 6 x 6 blocks B; the entries of y for block b begin at y[to[b]].
-AB_WIDE static void subtract_forward6(int m, const double* restrict B, const double* restrict x,
+AB_SIMD static void subtract_forward6(int m, const double* restrict B, const double* restrict x,
                                       double* restrict y, const int* to) {
   Four four = *(const Four*)x, ends = JOIN(*(const Two*)(x + 4), *(const Two*)(x + 4));
   for (int b = 0; b < m; b++)
@@ -424,7 +424,7 @@ AB_WIDE static void subtract_forward6(int m, const double* restrict B, const dou
 }
 
 // x -= B^T y likewise.
-AB_WIDE static void subtract_backward6(int m, const double* restrict B, const double* restrict y,
+AB_SIMD static void subtract_backward6(int m, const double* restrict B, const double* restrict y,
                                        const int* from, double* restrict x) {
   Four four = *(const Four*)x;
   Two two = *(const Two*)(x + 4);
@@ -451,14 +451,14 @@ static int batch_of(const abBlockSymbolic* s, int nj, int first, int end, int* a
 }
 
 // x <- L^-1 x and L^-T x of a large block, above whose diagonal L^T stands.
-AB_WIDE static void solve_lower(int n, const double* restrict L, double* restrict x) {
+AB_SIMD static void solve_lower(int n, const double* restrict L, double* restrict x) {
   for (int k = 0; k < n; k++) {
     double t = x[k] /= L[k * n + k];
     for (int i = k + 1; i < n; i++) x[i] -= L[k * n + i] * t;
   }
 }
 
-AB_WIDE static void solve_upper(int n, const double* restrict L, double* restrict x) {
+AB_SIMD static void solve_upper(int n, const double* restrict L, double* restrict x) {
   for (int k = n - 1; k >= 0; k--) {
     double t = x[k] /= L[k * n + k];
     for (int i = 0; i < k; i++) x[i] -= L[k * n + i] * t;

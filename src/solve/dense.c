@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/wide.h"
+#include "base/simd.h"
 
 const char* ab_solve_status_name(abSolveStatus status) {
   switch (status) {
@@ -260,7 +260,7 @@ static inline bool invert_block(const Block* b, Block* inverse) {
   return fabs(det) > LOST * size && isfinite(size);
 }
 
-AB_WIDE static bool invert_six(double* a) {
+AB_SIMD static bool invert_six(double* a) {
   Block P = load_block(a), Q = load_block(a + 3), R = load_block(a + 18), S = load_block(a + 21);
   Block p, t;
   if (!invert_block(&P, &p)) return false;

@@ -10,7 +10,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "base/wide.h"
+#include "base/simd.h"
 #include "solve/dense.h"
 
 enum { SIX = 6 };  // rows of a free body's block: these sizes are written out
@@ -55,7 +55,7 @@ static void subtract_any(int ni, int nj, int nk, const double* A, const double* 
     for (int j = 0; j < nj; j++) C[i * nj + j] -= dense_dot(A + i * nk, B + j * nk, nk);
 }
 
-AB_WIDE static void subtract_six(const double* restrict A, const double* restrict B,
+AB_SIMD static void subtract_six(const double* restrict A, const double* restrict B,
                                  double* restrict C) {
   double T[SIX * SIX];
   for (int j = 0; j < SIX; j++)
@@ -81,7 +81,7 @@ static void multiply_any(int m, int n, double* X, const double* P, double* row) 
   }
 }
 
-AB_WIDE static void multiply_six(int m, double* restrict X, const double* restrict P) {
+AB_SIMD static void multiply_six(int m, double* restrict X, const double* restrict P) {
   for (int i = 0; i < m; i++, X += SIX) {
     double row[SIX] = {0};
     for (int k = 0; k < SIX; k++)

@@ -2,7 +2,7 @@
 #ifndef ABUT_TEST_COLLIDE_SAME_PATCH_H
 #define ABUT_TEST_COLLIDE_SAME_PATCH_H
 
-#include "collide/patch.h"
+#include "collide/patch/patch.h"
 #include "support/check.h"
 
 // blur: what rounding of the coordinates makes of the overlap.

@@ -1,7 +1,7 @@
 // The candidate list is exactly the pairs whose boxes meet, however the bodies came there.
 #include "base/arena.h"
-#include "collide/broadphase.h"
-#include "collide/filter.h"
+#include "collide/broad/broadphase.h"
+#include "collide/broad/filter.h"
 #include "geometry/support.h"
 #include "math/spatial.h"
 #include "support/check.h"

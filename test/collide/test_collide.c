@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "collide/broadphase.h"
+#include "collide/broad/broadphase.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/response.h"
 #include "support/check.h"

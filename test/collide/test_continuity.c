@@ -3,7 +3,7 @@
 // steps ten times smaller: what is continuous changes ten times less, what jumps does not.
 #include <stdio.h>
 
-#include "collide/patch.h"
+#include "collide/patch/patch.h"
 #include "geometry/polyhedron.h"
 #include "support/check.h"
 #include "support/random.h"

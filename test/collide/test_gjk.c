@@ -10,7 +10,7 @@
 #include <ccd/quat.h>
 #endif
 
-#include "collide/gjk.h"
+#include "collide/distance/gjk.h"
 #include "geometry/polyhedron.h"
 #include "geometry/support.h"
 #include "support/check.h"

@@ -1,9 +1,9 @@
 // Overlap volumes of convex bodies: closed forms, invariants, two independent references.
-#include "collide/intersect.h"
+#include "collide/clip/intersect.h"
 
 #include <stdio.h>
 
-#include "collide/patch.h"
+#include "collide/patch/patch.h"
 #include "geometry/polyhedron.h"
 #include "oracle/overlap.h"
 #include "oracle/overlap_check.h"

@@ -2,7 +2,7 @@
 #include <float.h>
 #include <stdio.h>
 
-#include "collide/patch.h"
+#include "collide/patch/patch.h"
 #include "geometry/polyhedron.h"
 #include "oracle/overlap.h"
 #include "oracle/overlap_pairs.h"

@@ -1,5 +1,5 @@
 // Random pairs of polyhedra that touch without depth: invariants, and brute force.
-#include "collide/gjk.h"
+#include "collide/distance/gjk.h"
 #include "touch_pair.h"
 
 // Whether two patches are of the same contact; `blur` is what the bodies differ by.
@@ -111,7 +111,7 @@ static void mesh_boxes_touch_as_boxes_do(void** state) {
       point[k] = v3_add(off, v3(k & 1 ? h.x : -h.x, k & 2 ? h.y : -h.y, k & 4 ? h.z : -h.z));
     point[7].x += 1e-13 * h.x;
     abShape mesh = {.type = AB_MESH, .poly = ab_polyhedron_hull(8, point, NULL)};
-    assert_false(ab_polyhedron_skin(mesh.poly)->brick);
+    assert_false(ab_polyhedron_skin(mesh.poly)->box);
     abPatch p, q;
     abTouch t = x.t;
     bool seen = ab_touch_patch(&t, &bench->arena, bench->polygon, &p);

@@ -1,5 +1,5 @@
 // Patches of round shapes that lie on something without depth, or are about to.
-#include "collide/gjk.h"
+#include "collide/distance/gjk.h"
 #include "touch_pair.h"
 
 static const double PI = 3.14159265358979323846;

@@ -2,7 +2,7 @@
 #ifndef ABUT_TEST_COLLIDE_TOUCH_PAIR_H
 #define ABUT_TEST_COLLIDE_TOUCH_PAIR_H
 
-#include "collide/touch.h"
+#include "collide/touch/touch.h"
 #include "geometry/polyhedron.h"
 #include "math/spatial.h"
 #include "support/check.h"

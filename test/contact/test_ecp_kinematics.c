@@ -1,7 +1,7 @@
 // The first variations of every contact mode against differences.
 #include <stdio.h>
 
-#include "contact/ecp.h"
+#include "contact/ecp/ecp.h"
 #include "oracle/ecp_world.h"
 #include "support/check.h"
 #include "support/random.h"

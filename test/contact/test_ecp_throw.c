@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collide/gjk.h"
+#include "collide/distance/gjk.h"
 #include "geometry/polyhedron.h"
 #include "oracle/ecp_checks.h"
 #include "support/check.h"
@@ -77,7 +77,7 @@ static abVec3 began(int b, abVec3 x) {
   return v3_add(then->com, quat_rotate(then->q, local));
 }
 
-// What contacts between moving bodies may add to the energy in a step (ecp_lever.c): the work of
+// What contacts between moving bodies may add to the energy in a step (ecp/lever.c): the work of
 // the couple between the bodies' mean arms, and p_n times the speed with which what touches comes
 // out of an overlap, at the start and along the normal of the end (edges that pass each other).
 static double may_gain(void) {

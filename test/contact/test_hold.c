@@ -1,4 +1,4 @@
-// Contacts that joints hold, and overlaps at the start (contact/patch_hold.c): bodies of joint
+// Contacts that joints hold, and overlaps at the start (contact/patch/hold.c): bodies of joint
 // trees that begin inside each other are left as they are, with no energy from nowhere, and are
 // told of.
 #include <abut/abut.h>

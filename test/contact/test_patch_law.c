@@ -1,7 +1,7 @@
 // Claims about the polygon's quadrature and the law of one patch.
 #include <string.h>
 
-#include "contact/patch.h"
+#include "contact/patch/patch.h"
 #include "math/vec.h"
 #include "oracle/patch_world.h"
 #include "support/check.h"

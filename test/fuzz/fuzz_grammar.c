@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scene/mjcf.h"
+#include "scene/mjcf/mjcf.h"
 
 typedef struct Text {
   char bytes[1 << 15];

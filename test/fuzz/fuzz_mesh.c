@@ -3,7 +3,7 @@
 #include <abut/types.h>
 
 #include "geometry/polyhedron.h"
-#include "scene/mesh_file.h"
+#include "scene/mesh/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

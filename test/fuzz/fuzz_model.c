@@ -3,7 +3,7 @@
 // checksum would refuse nearly everything.
 #include <abut/abut.h>
 
-#include "scene/model_file.h"
+#include "scene/model/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "scene/mjcf.h"
+#include "scene/mjcf/mjcf.h"
 
 // Larger inputs only slow the search down.
 enum { LIMIT = 1 << 16 };

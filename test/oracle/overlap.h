@@ -4,7 +4,7 @@
 
 #include <abut/model.h>
 
-#include "collide/intersect.h"
+#include "collide/clip/intersect.h"
 
 typedef struct OracleOverlap {
   bool contact;

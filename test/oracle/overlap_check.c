@@ -3,7 +3,7 @@
 #include <float.h>
 #include <stdio.h>
 
-#include "collide/bricks.h"
+#include "collide/boxes/box_box.h"
 #include "geometry/polyhedron.h"
 #include "oracle/overlap.h"
 #include "support/random.h"
@@ -77,9 +77,9 @@ static bool check_bricks(OverlapCheck* check, const TestPair* p, const Result* r
   abPatchHint hint = {.A = p->A, .B = p->B, .pose_a = p->pose_a, .pose_b = p->pose_b};
   const abOverlap* o = &r->overlap;
   REQUIRE(ab_overlap_begin(&work, p->A, p->pose_a, p->B, p->pose_b) == AB_OK, "not begun");
-  bool apart = ab_overlap_apart(&work, 0);
+  bool apart = ab_overlap_sat(&work, 0);
   REQUIRE(!apart || !o->contact, "bodies that overlap by %g called apart", o->volume);
-  if (apart || !ab_bricks_patch(&work, 0, &hint, polygon, &q)) return true;
+  if (apart || !ab_box_box_patch(&work, 0, &hint, polygon, &q)) return true;
   REQUIRE(o->contact, "bricks overlap by %g in closed form, and not by cutting", q.volume);
   double most = tolerance(p, o->volume), blur = 1e-12 + 64 * o->noise * o->area[0] / o->volume;
   double size = o->size, depth = r->patch.depth;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "scene/mjcf.h"
+#include "scene/mjcf/mjcf.h"
 
 static const char* const status_name[] = {"OK",    "ARGUMENT",    "FILE",   "PARSE",
                                           "SCENE", "UNSUPPORTED", "MEMORY", "NUMERIC"};

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "math/rotation.h"
-#include "scene/mjcf.h"
+#include "scene/mjcf/mjcf.h"
 
 static abModel* load_noted(const char* text, abNotes* notes) {
   abError error = {0};

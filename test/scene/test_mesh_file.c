@@ -1,5 +1,5 @@
 // Mesh files: OBJ, ASCII and binary STL, and junk.
-#include "scene/mesh_file.h"
+#include "scene/mesh/file.h"
 
 #include <locale.h>
 #include <stdio.h>

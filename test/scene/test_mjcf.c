@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "math/rotation.h"
-#include "scene/mjcf.h"
+#include "scene/mjcf/mjcf.h"
 
 static abModel* load_with(const char* text, abNotes* notes) {
   abError error = {0};

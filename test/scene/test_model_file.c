@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "geometry/polyhedron.h"
-#include "scene/model_file.h"
-#include "scene/model_table.h"
+#include "scene/model/file.h"
+#include "scene/model/table.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -101,14 +101,14 @@ static void check_covers(const abStruct* s, size_t left_out) {
     const abField* f = &s->field[i];
     size_t align = align_of_field(f), expected = (end + align - 1) / align * align;
     if (f->offset != expected)
-      fail_msg("%s: a field before %s is not in the table of scene/model_table.c", s->name,
+      fail_msg("%s: a field before %s is not in the table of scene/model/table.c", s->name,
                f->name);
     end = f->offset + size_of_field(f);
     if (f->inner) check_covers(f->inner, 0);
   }
   end += left_out;
   if ((end + s->align - 1) / s->align * s->align != s->bytes)
-    fail_msg("%s: its last field is not in the table of scene/model_table.c", s->name);
+    fail_msg("%s: its last field is not in the table of scene/model/table.c", s->name);
 }
 
 static void the_table_knows_every_field(void** state) {
@@ -149,7 +149,7 @@ static int check_declarator(const abStruct* s, const char* begin, const char* en
   size_t n = (size_t)(end - name);
   bool own_size = s == &ab_model_struct && n == 5 && strncmp(name, "bytes", 5) == 0;
   if (!own_size && !has_field(s, name, n))
-    fail_msg("%s.%.*s is not in the table of scene/model_table.c", s->name, (int)n, name);
+    fail_msg("%s.%.*s is not in the table of scene/model/table.c", s->name, (int)n, name);
   return 1;
 }
 
@@ -220,8 +220,8 @@ static void check_polyhedron(const abPolyhedron* a, const abPolyhedron* b) {
   assert_memory_equal(&a->centroid, &b->centroid, sizeof a->centroid);
   assert_true(a->volume == b->volume && a->radius == b->radius);
   const abSkin *s = ab_polyhedron_skin(a), *t = ab_polyhedron_skin(b);
-  assert_true(s->size == t->size && s->thin == t->thin && s->box == t->box &&
-              s->brick == t->brick && s->nfoot == t->nfoot);
+  assert_true(s->size == t->size && s->thin == t->thin && s->boxlike == t->boxlike &&
+              s->box == t->box && s->nfoot == t->nfoot);
 }
 
 static void comes_back(const char* path) {

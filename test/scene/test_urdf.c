@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "math/rotation.h"
-#include "scene/mjcf.h"
+#include "scene/mjcf/mjcf.h"
 
 static abModel* load(const char* text, abNotes* notes) {
   abError error = {0};

@@ -59,7 +59,7 @@ class Hardening(unittest.TestCase):
         symbols = output("nm", "-A", archive)
         guarded = {line.split(":")[1] for line in symbols.splitlines()
                    if line.endswith(" U __stack_chk_fail")}
-        for name in ("buffer.c.o", "xml.c.o", "mesh_stl.c.o", "h5_read.c.o"):
+        for name in ("buffer.c.o", "xml.c.o", "stl.c.o", "h5_read.c.o"):
             self.assertIn(name, guarded)
         self.assertRegex(symbols, r"error\.c\.o:.* U __v?snprintf_chk")
 

@@ -1,0 +1,219 @@
+// The patch of two faces that look at each other along n.
+//
+// Both are projected along n, and each is the graph of an affine height over the plane (t1, t2): a
+// face with the outward normal m through c has
+//
+//   z(x) = z_c + k . (x - x_c),   k = -(m . t1, m . t2) / (m . n),
+//
+// so the thickness z_2 - z_1 is affine, and exact. The polygon is where the projections overlap,
+// cut to where the thickness is above -reach: reach is the margin and what the step's motion closes
+// at the fastest corner. The lowest corner is a corner of this polygon. A face that stands on
+// an edge or a corner leaves a strip or a small triangle; the cut leaves at least 2 W of it beyond
+// the lowest corner, W the least width.
+//
+// Bodies that meet late in the step have moved sideways until then. The faces are laid on each
+// other as they are at the time of meeting, s apart from where they are now. Each body is moved by
+// a part of s only, the one that moves more the less: levers are taken about the bodies where they
+// are at the start, and a body that rests has no lever to be wrong. For the same reason the centre
+// then is nearer to the face that moves more; it is half-way where the bodies touch.
+#include <float.h>
+
+#include "collide/patch/patch.h"
+#include "collide/touch/faces.h"
+
+// Of polygons up to so many corners the room is on the stack.
+enum { SMALL = 24 };
+
+static double height(const abTouchFace* f, abVec2 x) {
+  return f->z + v2_dot(f->slope, v2_sub(x, f->middle));
+}
+
+static void move_face(abTouchFace* f, abVec2 s) {
+  f->middle = v2_add(f->middle, s);
+  for (int i = 0; i < f->n; i++) f->corner[i] = v2_add(f->corner[i], s);
+}
+
+// Lays the faces on each other as they are when the bodies meet. Returns how much more the first
+// one moves until then, of both: -1 to 1, and 0 for bodies that are within the margin already.
+static double move_to_meeting(const abTouchWork* w, const abTouchFeature* g, const abPatch* p,
+                              abTouchFace* a, abTouchFace* b) {
+  double margin = w->touch->margin;
+  if (!(g->g0 > margin) || !(g->g1 < g->g0)) return 0;
+  double t = fmin(1, (g->g0 - margin) / (g->g0 - g->g1)) * w->touch->h;
+  const abTouchSide *A = &w->side[0], *B = &w->side[1];
+  const abTouchFace* small = b->all || (!a->all && A->skin->size <= B->skin->size) ? a : b;
+  abVec3 x = v3_add(v3_add(v3_scale(small->middle.x, p->t1), v3_scale(small->middle.y, p->t2)),
+                    v3_scale(small->z, p->normal));
+  abVec3 da = v3_scale(t, twist_at(A->twist, v3_sub(x, A->com)));
+  abVec3 db = v3_scale(t, twist_at(B->twist, v3_sub(x, B->com))), d = v3_sub(da, db);
+  double aa = v3_norm2(da), bb = v3_norm2(db);
+  if (!(aa + bb > 0)) return 0;
+  abVec2 s = v2(v3_dot(d, p->t1), v3_dot(d, p->t2));
+  move_face(a, v2_scale(bb / (aa + bb), s));
+  move_face(b, v2_scale(-aa / (aa + bb), s));
+  return (aa - bb) / (aa + bb) * (1 - margin / g->g0);
+}
+
+// --- cutting
+
+// Keeps of a convex polygon what has o + g . x >= 0; out has room for one corner more. Returns the
+// number of corners.
+static int cut(int n, const abVec2* in, double o, abVec2 g, abVec2* out) {
+  int m = 0;
+  if (n == 0) return 0;
+  abVec2 a = in[n - 1];
+  double va = o + v2_dot(g, a);
+  for (int i = 0; i < n; i++) {
+    abVec2 b = in[i];
+    double vb = o + v2_dot(g, b);
+    if ((va < 0) != (vb < 0)) out[m++] = v2_add(a, v2_scale(va / (va - vb), v2_sub(b, a)));
+    if (vb >= 0) out[m++] = b;
+    a = b, va = vb;
+  }
+  return m;
+}
+
+static bool cuts(int n, const abVec2* p, double o, abVec2 g) {
+  bool any = false;
+  for (int i = 0; i < n; i++) any |= o + v2_dot(g, p[i]) < 0;
+  return any;
+}
+
+// The common part of two polygons, in one of the two buffers, which is returned.
+static abVec2* overlap(const abTouchFace* a, const abTouchFace* b, int* n, abVec2* buffer[2]) {
+  if (a->n < b->n || b->all) {
+    const abTouchFace* c = a;
+    a = b, b = c;
+  }
+  // a, the one with more corners, is cut by the sides of b
+  const abTouchFace* kept = a->all ? b : a;
+  *n = kept->n;
+  for (int i = 0; i < *n; i++) buffer[0][i] = kept->corner[i];
+  if (a->all) return buffer[0];
+  abVec2 *now = buffer[0], *next = buffer[1];
+  for (int i = 0; i < b->n && *n; i++) {
+    abVec2 p = b->corner[i], side = v2_sub(b->corner[i + 1 < b->n ? i + 1 : 0], p);
+    abVec2 g = v2(-side.y, side.x);  // inwards
+    double o = -v2_dot(g, p);
+    if (!cuts(*n, now, o, g)) continue;
+    *n = cut(*n, now, o, g, next);
+    abVec2* last = now;
+    now = next, next = last;
+  }
+  return now;
+}
+
+// How far the step reaches: the margin, and what the motion closes at the fastest corner. The
+// relative velocity along n is affine over the plane.
+static double reach(const abTouchWork* w, const abPatch* p, int n, const abVec2* polygon) {
+  abVec3 turn = v3_cross(p->normal, v3_sub(w->side[0].twist.ang, w->side[1].twist.ang));
+  abVec2 g = v2(v3_dot(turn, p->t1), v3_dot(turn, p->t2));
+  double v0 = v3_dot(p->normal, ab_touch_velocity(w, v3_zero())), most = 0;
+  for (int i = 0; i < n; i++) {
+    // an impact may turn the motion round within the step: corners that leave count, too
+    double v = fabs(v0 + v2_dot(g, polygon[i]));
+    most = v > most ? v : most;
+  }
+  return w->touch->margin + w->touch->h * most;
+}
+
+// Distance of a point from a convex polygon it is outside of, and the nearest point.
+static double distance_to(const abTouchFace* f, abVec2 x, abVec2* nearest) {
+  double least = DBL_MAX;
+  for (int i = 0; i < f->n; i++) {
+    abVec2 a = f->corner[i], e = v2_sub(f->corner[i + 1 < f->n ? i + 1 : 0], a);
+    double ee = v2_dot(e, e), t = ee > 0 ? v2_dot(e, v2_sub(x, a)) / ee : 0;
+    abVec2 p = v2_add(a, v2_scale(t < 0 ? 0 : t > 1 ? 1 : t, e));
+    double d = v2_norm(v2_sub(x, p));
+    if (d < least) least = d, *nearest = p;
+  }
+  return least;
+}
+
+// Two faces that pass beside each other: the dot, or strip, between their nearest points, if they
+// are not farther apart than `slack`.
+static bool beside(const abTouchWork* w, const abTouchFace* a, const abTouchFace* b, double slack,
+                   abVec2* polygon, abPatch* p) {
+  if (a->all || b->all) return false;
+  double least = DBL_MAX, z = 0;
+  const abTouchFace* face[2] = {a, b};
+  abVec2 near;
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < face[k]->n; i++)
+      least = fmin(least, distance_to(face[1 - k], face[k]->corner[i], &near));
+  if (!(least <= slack)) return false;
+  p->nvert = 0, p->polygon = polygon, p->h0 = -DBL_MAX;
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < face[k]->n; i++) {
+      abVec2 x = face[k]->corner[i];
+      if (distance_to(face[1 - k], x, &near) > least * (1 + 1e-6) + 1e-3 * w->width) continue;
+      polygon[p->nvert++] = v2_scale(0.5, v2_add(x, near));
+      double za = height(a, k ? near : x), zb = height(b, k ? x : near);
+      if (zb - za > p->h0) p->h0 = zb - za, z = 0.5 * (za + zb);
+    }
+  if (!(p->h0 >= -fmax(reach(w, p, p->nvert, polygon), w->watch))) return false;
+  return ab_touch_measure(w, v3_scale(z, p->normal), v2(0, 0), polygon, p);
+}
+
+// share: what move_to_meeting returned. The centre lies that much nearer to the first face.
+static bool make_patch(const abTouchWork* w, abTouchFace* a, abTouchFace* b, double share,
+                       abVec2* buffer[2], abVec2* polygon, abPatch* p) {
+  int n;
+  abVec2* loop = overlap(a, b, &n, buffer);
+  if (n == 0) return false;
+  abVec2 g = v2_sub(b->slope, a->slope);
+  double t0 = height(b, v2(0, 0)) - height(a, v2(0, 0)), most = -DBL_MAX;
+  for (int i = 0; i < n; i++) {
+    double t = t0 + v2_dot(g, loop[i]);
+    most = t > most ? t : most;
+  }
+  double far = reach(w, p, n, loop);
+  if (!(most >= -fmax(far, w->watch))) return false;
+  far = fmax(far, fmax(2 * w->width * v2_norm(g), w->tie) - most);
+  p->nvert = cut(n, loop, t0 + far, g, polygon);
+  p->polygon = polygon;
+  p->h0 = t0, p->hx = g.x, p->hy = g.y;
+  double of_a = 0.5 * (1 + share), of_b = 0.5 * (1 - share);
+  abVec2 slope = v2_add(v2_scale(of_a, a->slope), v2_scale(of_b, b->slope));
+  double z = of_a * height(a, v2(0, 0)) + of_b * height(b, v2(0, 0));
+  return ab_touch_measure(w, v3_scale(z, p->normal), slope, polygon, p);
+}
+
+static int corners(const abTouchSide* s) { return s->poly ? s->poly->nvert : 0; }
+
+bool ab_touch_faces(const abTouchWork* w, const abTouchFeature* feature, double slack,
+                    abVec2* polygon, abPatch* p) {
+  int na = corners(&w->side[0]), nb = corners(&w->side[1]), room = na + nb + 2;
+  abVec2 small[4 * SMALL];
+  abArenaMark mark = ab_arena_mark(w->scratch);
+  abVec2* memory = room <= SMALL ? small : AB_TAKE(w->scratch, abVec2, na + nb + 2 * room);
+  if (!memory) return false;
+  abTouchFace a = {.corner = memory + 2 * room}, b = {.corner = memory + 2 * room + na};
+  *p = (abPatch){.normal = feature->n};
+  ab_patch_tangents(&(abPatchHint){.normal = w->touch->normal, .t1 = w->touch->t1}, p);
+  ab_touch_take_side(w, 0, feature, p, &a);
+  ab_touch_take_side(w, 1, feature, p, &b);
+  ab_touch_take_outline(w, 0, p, &a);
+  ab_touch_take_outline(w, 1, p, &b);
+  double share = move_to_meeting(w, feature, p, &a, &b);
+  abVec2* buffer[2] = {memory, memory + room};
+  bool found = make_patch(w, &a, &b, share, buffer, polygon, p) ||
+               (slack > 0 && beside(w, &a, &b, slack, polygon, p));
+  ab_arena_release(w->scratch, mark);
+  return found;
+}
+
+bool ab_touch_dot(const abTouchWork* w, const abTouchFeature* feature, abVec2* polygon,
+                  abPatch* p) {
+  *p = (abPatch){.normal = feature->n, .polygon = polygon, .nvert = 1, .h0 = -feature->g0};
+  ab_patch_tangents(&(abPatchHint){.normal = w->touch->normal, .t1 = w->touch->t1}, p);
+  abVec3 far[2];
+  for (int i = 0; i < 2; i++) {
+    const abTouchSide* s = &w->side[i];
+    abVec3 d = v3_scale(i ? 1 : -1, m3_apply_t(&s->R0, p->normal));
+    abVec3 x = s->poly->vert[ab_touch_support(s->poly, d, w->near[i])];
+    far[i] = v3_add(s->p0, m3_apply(&s->R0, x));
+  }
+  polygon[0] = v2(0, 0);
+  return ab_touch_measure(w, v3_lerp(far[0], far[1], 0.5), v2(0, 0), polygon, p);
+}

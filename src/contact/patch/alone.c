@@ -1,0 +1,309 @@
+// Each contact by itself, for the first steps of Newton's method.
+//
+// Newton's step for the whole island is as good as each contact's law is straight, and where a
+// patch is to begin or to cease slipping or pressing it is not: full steps then jump to and fro,
+// shortened ones hold up all the others. So at first the law is linearised not at the twist V but
+// where the contact alone, with the velocities its impulse has left it, would go: at the X of its
+// local problem
+//
+//   law(X) = impulse + R (X - V),
+//
+// R = STIFFER Phi^-1, Phi the 6 x 6 response of its two bodies: the inertia against relative
+// motion, made stiffer by what surrounds them; Phi^-1 itself where it is the only contact, which is
+// then solved at once. Where the impulse is the law's, X = V. The problem is convex in six
+// unknowns; a few Newton steps with the exact derivative of the law solve it.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "contact/patch/patch.h"
+#include "math/spatial.h"
+
+#define STIFFER 2.0
+// A contact whose step is below this share of its unit speed is left where it is; one beyond FAR of
+// it counts as far.
+#define NEAR_ENOUGH 1e-5
+#define FAR_OFF 1e-3
+
+enum { LOCAL_STEPS = 12, LOCAL_ROUNDS = 8 };
+
+// Columns of Phi for one free body.
+static void add_mobility(const abResponse* r, const abPatchContact* c, int k, double* phi) {
+  const abPatchSide* s = &c->side[k];
+  abVec3 a[6], b[6];
+  for (int i = 0; i < 3; i++) {
+    a[i] = v3_cross(s->r, c->axis[i]);
+    a[3 + i] = c->axis[i];
+  }
+  for (int i = 0; i < 6; i++) b[i] = m3_apply(&r->inv_inertia[s->body], a[i]);
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j <= i; j++) {
+      double v = v3_dot(a[i], b[j]);
+      if (i == j && i < 3) v += r->inv_mass[s->body];
+      phi[6 * i + j] += v;
+      if (i != j) phi[6 * j + i] += v;
+    }
+}
+
+// The same for a body of a joint tree, and the coupling of two bodies of one tree.
+static void add_tree_mobility(const abResponse* r, const abPatchContact* c, int p, int q,
+                              double* phi) {
+  abMat6 block = c->side[p].branch->mobility;
+  if (c->side[p].body != c->side[q].body)
+    ab_response_block(r, c->side[p].body, c->side[q].body, &block);
+  double X[2][6][6];
+  const int which[2] = {p, q};
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < 3; i++) {
+      abVec3 e = v3_scale(which[k] == 0 ? 1 : -1, c->axis[i]), m = v3_cross(c->side[which[k]].r, e);
+      double lin[6] = {e.x, e.y, e.z, m.x, m.y, m.z}, ang[6] = {0, 0, 0, e.x, e.y, e.z};
+      memcpy(X[k][i], lin, sizeof lin);
+      memcpy(X[k][3 + i], ang, sizeof ang);
+    }
+  for (int j = 0; j < 6; j++) {
+    double y[6];
+    m6_apply(&block, X[1][j], y);
+    for (int i = 0; i < 6; i++)
+      for (int k = 0; k < 6; k++) phi[6 * i + j] += X[0][i][k] * y[k];
+  }
+}
+
+// The same of a whole side with the island's own inertia: T K^-1 T^T = Y^T Y, L Y = T^T.
+static void add_turned_mobility(const abPatchIsland* island, const abPatchContact* c, int k,
+                                double (*Y)[6], double* phi) {
+  const abPatchColumns* tree = &c->tree[k];
+  int b = c->side[k].block, n = island->size[b];
+  const double* L = island->factor[b];
+  memset(Y, 0, sizeof *Y * (size_t)n);
+  for (int j = 0; j < tree->n; j++) memcpy(Y[tree->at[j]], tree->T[j], sizeof Y[0]);
+  for (int i = 0; i < n; i++) {
+    double per = 1 / L[i * n + i];
+    for (int j = 0; j < i; j++)
+      for (int d = 0; d < 6; d++) Y[i][d] -= L[i * n + j] * Y[j][d];
+    for (int d = 0; d < 6; d++) Y[i][d] *= per;
+  }
+  for (int i = 0; i < n; i++)
+    for (int p = 0; p < 6; p++)
+      for (int q = 0; q < 6; q++) phi[6 * p + q] += Y[i][p] * Y[i][q];
+}
+
+// A = L D L^T in place, pivots guarded; returns how many were replaced. 1 / D is on the diagonal.
+// Fixed size: the compiler unrolls it.
+static int factor6(double A[36], double floor) {
+  int nreplaced = 0;
+  double most = 0, D[6];
+  for (int i = 0; i < 6; i++) most = A[7 * i] > most ? A[7 * i] : most;
+  for (int j = 0; j < 6; j++) {
+    double d = A[7 * j], u[6];
+    for (int k = 0; k < j; k++) u[k] = A[6 * j + k] * D[k], d -= A[6 * j + k] * u[k];
+    if (!(d > floor * most)) d = most > 0 ? most : 1, nreplaced++;
+    D[j] = d;
+    double per = A[7 * j] = 1 / d;
+    for (int i = j + 1; i < 6; i++) {
+      double t = A[6 * i + j];
+      for (int k = 0; k < j; k++) t -= A[6 * i + k] * u[k];
+      A[6 * i + j] = t * per;
+    }
+  }
+  return nreplaced;
+}
+
+static void solve6(const double A[36], double x[6]) {
+  for (int i = 1; i < 6; i++)
+    for (int k = 0; k < i; k++) x[i] -= A[6 * i + k] * x[k];
+  for (int i = 0; i < 6; i++) x[i] *= A[7 * i];
+  for (int i = 4; i >= 0; i--)
+    for (int k = i + 1; k < 6; k++) x[i] -= A[6 * k + i] * x[k];
+}
+
+// A contact that its joints hardly let move in some direction has a singular Phi: the directions
+// are given a mobility that is small beside the others.
+static void make_R(const abPatchIsland* island, abPatchContact* c, double (*Y)[6], double stiffer) {
+  const abResponse* r = island->system->problem->response;
+  double phi[36] = {0}, most = 0;
+  bool tree = false;
+  for (int k = 0; k < 2; k++) {
+    if (c->side[k].block < 0) continue;
+    tree |= c->side[k].branch != NULL;
+    if (c->side[k].branch && island->turned)
+      add_turned_mobility(island, c, k, Y, phi);
+    else if (c->side[k].branch)
+      add_tree_mobility(r, c, k, k, phi);
+    else
+      add_mobility(r, c, k, phi);
+  }
+  if (c->side[0].branch && c->side[0].block == c->side[1].block && !island->turned) {
+    add_tree_mobility(r, c, 0, 1, phi);
+    add_tree_mobility(r, c, 1, 0, phi);
+  }
+  for (int i = 0; i < 6; i++) most = fmax(most, phi[7 * i]);
+  for (int i = 0; i < 6 && tree; i++)
+    phi[7 * i] +=
+        1e-6 * (i < 3 ? phi[0] + phi[7] + phi[14] : phi[21] + phi[28] + phi[35]) + 1e-9 * most;
+  factor6(phi, DBL_EPSILON);
+  for (int j = 0; j < 6; j++) {
+    double e[6] = {0};
+    e[j] = stiffer;
+    solve6(phi, e);
+    for (int i = 0; i < 6; i++) c->R[6 * i + j] = e[i];
+  }
+}
+
+static void apply6(const double* A, const double x[6], double y[6]) {
+  for (int i = 0; i < 6; i++) {
+    double s = 0;
+    for (int j = 0; j < 6; j++) s += A[6 * i + j] * x[j];
+    y[i] = s;
+  }
+}
+
+// The impulse that belongs to X: impulse + R (X - V).
+static void impulse_at(const abPatchContact* c, double F[6]) {
+  double d[6];
+  for (int k = 0; k < 6; k++) d[k] = c->X[k] - c->V[k];
+  apply6(c->R, d, F);
+  for (int k = 0; k < 6; k++) F[k] += c->impulse[k];
+}
+
+// The Newton step s from X, where the law is X_f, X_G; returns its size as a speed: of the
+// effective mass along the normal with the same energy.
+static double local_step(abPatchContact* c, const double F[6], double s[6]) {
+  abPatchSlope G = c->X_G;
+  ab_patch_mix_slack(&G, ab_patch_trust(c, c->X_f, F));
+  double A[36], y[6], sum = 0;
+  ab_patch_expand_G(&G, A);
+  for (int k = 0; k < 36; k++) A[k] += c->R[k];
+  factor6(A, DBL_EPSILON);
+  for (int k = 0; k < 6; k++) s[k] = c->X_f[k] - F[k];
+  solve6(A, s);
+  apply6(c->R, s, y);
+  for (int k = 0; k < 6; k++) sum += s[k] * y[k];
+  return sqrt(fmax(0, sum) / (c->push * c->law.moments.m[AB_M_1]));
+}
+
+// One step of Newton's method for the contact alone.
+typedef struct Try {
+  double F[6], s[6], Rs[6];  // impulse that belongs to X, step, change of that impulse
+  double X[6], f[6];         // a point along the step and the law there
+  abPatchSlope G;
+} Try;
+
+// The energy's slope at X + a s, whose impulse is F + a R s. What is found there stays in `t`.
+static double slope_at(abPatchContact* c, Try* t, double a) {
+  double slope = 0;
+  for (int k = 0; k < 6; k++) t->X[k] = c->X[k] + a * t->s[k];
+  ab_patch_evaluate(&c->law, t->X, t->f, &t->G);
+  for (int k = 0; k < 6; k++) slope += t->s[k] * (t->F[k] + a * t->Rs[k] - t->f[k]);
+  return slope;
+}
+
+// Leaves in `t` the root of the slope along s, roughly, behind any kink; the full step where it is
+// good.
+static void local_search(abPatchContact* c, Try* t) {
+  double slope0 = 0;
+  apply6(c->R, t->s, t->Rs);
+  for (int k = 0; k < 6; k++) slope0 -= (c->X_f[k] - t->F[k]) * t->s[k];
+  double low = 0, high = 1, flow = slope0, fhigh = slope_at(c, t, 1), last = 1;
+  if (fhigh <= 0.5 * -slope0) return;
+  bool bisect = false;
+  for (int i = 0; i < 12 && high - low > 0.05 * high; i++) {
+    double width = high - low;
+    last = bisect ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
+    double f = slope_at(c, t, last);
+    if (fabs(f) <= 0.3 * -slope0) return;
+    if (f > 0)
+      high = last, fhigh = f;
+    else
+      low = last, flow = f;
+    bisect = high - low > 0.5 * width;
+  }
+  if (last != high) slope_at(c, t, high);
+}
+
+// Newton's method from X, where the law is known, down to a share of the first step or of the unit
+// speed; returns the size of the first step.
+static double solve_alone(abPatchContact* c, double share, double least) {
+  Try t;
+  double first = 0, enough = least * c->unit;
+  for (int i = 0; i < LOCAL_STEPS; i++) {
+    impulse_at(c, t.F);
+    double way = local_step(c, t.F, t.s);
+    if (i == 0) first = way, enough = fmax(enough, share * way);
+    if (!(way > enough)) break;
+    local_search(c, &t);
+    memcpy(c->X, t.X, sizeof c->X);
+    memcpy(c->X_f, t.f, sizeof c->X_f);
+    c->X_G = t.G;
+  }
+  return first;
+}
+
+// The answer is the law at X, linearised there.
+static void linearise(abPatchContact* c) {
+  double d[6], Gd[6];
+  c->G = c->X_G;
+  ab_patch_mix_slack(&c->G, ab_patch_trust(c, c->X_f, c->impulse));
+  for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->X[k];
+  ab_patch_apply_G(&c->G, d, Gd);
+  for (int k = 0; k < 6; k++) c->answer[k] = c->X_f[k] - Gd[k];
+}
+
+static void begin_alone(abPatchContact* c) {
+  if (!(c->impulse[2] > 0)) memcpy(c->X, c->V, sizeof c->X);  // what did not press begins at V
+  ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+}
+
+static void relax_contact(abPatchContact* c) {
+  begin_alone(c);
+  c->far = solve_alone(c, 0.03, NEAR_ENOUGH) / c->unit;
+  linearise(c);
+}
+
+// The only contact of its island: its own problem is the whole one, with the bound of friction and
+// where it acts.
+static void solve_only(abPatchContact* c, double enough) {
+  begin_alone(c);
+  for (int i = 0; i < LOCAL_ROUNDS; i++) {
+    double way = solve_alone(c, 0, fmin(1e-10, 1e-3 * enough)) / c->unit, d[2];
+    if (i == 0) c->far = way;
+    double load = fmax(c->X_f[2], ab_patch_least_load(c));
+    bool same = fabs(load - c->law.load) <= enough * load;
+    ab_patch_offset(c, c->X_f, d);
+    same &= hypot(d[0], d[1]) <= enough * ab_patch_radius(c);
+    if (!(c->law.mu > 0) || same) break;
+    ab_patch_set_load(&c->law, load);
+    ab_patch_follow_pressure(c, c->X, c->X_f);
+    ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+  }
+  linearise(c);
+}
+
+static void relax_chunk(void* context, int chunk, int worker) {
+  (void)worker;
+  const abPatchIsland* island = context;
+  int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
+  for (int i = first; i < last && i < island->ncontact; i++) relax_contact(island->contact[i]);
+}
+
+int ab_patch_relax(abPatchIsland* island) {
+  int n = 0;
+  if (ab_patch_only(island))
+    solve_only(island->contact[0], 0.5 * ab_patch_wanted_gap(island));
+  else
+    ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, island);
+  for (int i = 0; i < island->ncontact; i++) n += island->contact[i]->far > FAR_OFF;
+  return n;
+}
+
+abStatus ab_patch_alone(abPatchIsland* island) {
+  double stiffer = ab_patch_only(island) ? 1 : STIFFER;
+  double* R = AB_TAKE(island->scratch, double, 36 * island->ncontact);
+  double(*Y)[6] = ab_arena_take(island->scratch, sizeof *Y * (size_t)island->ndof);
+  if (!R || !Y) return AB_ERROR_MEMORY;
+  for (int i = 0; i < island->ncontact; i++) {
+    island->contact[i]->R = R + 36 * i;
+    make_R(island, island->contact[i], Y, stiffer);
+  }
+  return AB_OK;
+}

@@ -1,0 +1,149 @@
+// What joints let the two bodies of a contact do against each other.
+//
+// A contact asks for velocities along its normal. Free bodies can always follow; bodies of a joint
+// tree may not. In a column i of the Jacobian (joint i turns or slides at unit speed) u_i is the
+// velocity with which the contact opens, w_i the angular velocity of body 1 against body 2. The
+// lever of the joint is |u_i| / |w_i|, infinite for one that shifts the bodies. The reach
+//
+//   L = sum of the levers
+//
+// tells how far the contact opens, at most, when no joint turns by more than one radian, as long as
+// nothing else changes. A depth d needs turns of d / L. Where that is no small angle, the linear
+// step says nothing about opening: base and first link of many a robot overlap, with the joint's
+// axis inside both, and the contact asks for ever faster turns that never bring them apart. Such a
+// contact is left as it is, without force, until the bodies have parted.
+//
+// Other contacts of jointed bodies that begin deep rest as they are: what they are asked for is not
+// to get deeper. Taking all depths back at once may ask for what no motion gives, say of two arms
+// that start inside each other, at any force; but nothing moving is a motion that suits all.
+#include <math.h>
+#include <string.h>
+
+#include "contact/patch/patch.h"
+#include "math/spatial.h"
+
+// A contact is at most as stiff as if its bodies were heavier by 1 / HELD: else rounding would make
+// forces without bound, which do nothing.
+#define HELD 1e-2
+// Below this share of the least mobility pressing moves nothing at all.
+#define CANNOT_OPEN 1e-6
+// Turns of the joints [rad] beyond which a depth is not taken back,
+#define TURN_TO_OPEN 1.0
+// if it is deeper than this share of the thinner body, so that a cam at its dead centre presses on;
+// and it has opened when less than a tenth of that is left.
+#define DEEP 1e-2
+// A contact begins deep beyond this share: feet some millimetres in the floor still come up.
+#define BEGINS_DEEP 0.1
+
+// Opening speed u and relative angular velocity w of the unit velocity i, and the size of u's
+// terms, which is what its rounding is measured by.
+static double column(const abPatchContact* c, const bool has[2], int i, double* w, double* size) {
+  double u = 0;
+  abVec3 turn = v3_zero();
+  *size = 0;
+  for (int k = 0; k < 2; k++) {
+    const abPatchSide* s = &c->side[k];
+    if (!has[k]) continue;
+    double x[6] = {0};
+    for (int j = 0; j < s->branch->n; j++)
+      if (s->branch->at[j] == i) memcpy(x, s->branch->J[j], sizeof x);
+    abTwist t = twist_move(twist_from_array(x), s->r);
+    double sign = k == 0 ? 1 : -1, un = v3_dot(c->axis[2], t.lin);
+    u += sign * un;
+    turn = v3_axpy(sign, t.ang, turn);
+    *size += v3_norm(t.lin) + v3_norm(t.ang) * v3_norm(s->r);
+  }
+  *w = v3_norm(turn);
+  return fabs(u);
+}
+
+// Of one tree, to which one or both sides belong.
+static double reach_of_tree(const abPatchContact* c, const bool has[2]) {
+  double sum = 0;
+  int n = c->side[has[0] ? 0 : 1].n;
+  for (int i = 0; i < n; i++) {
+    double w, size, u = column(c, has, i, &w, &size);
+    if (!(u > 1e-9 * size)) continue;  // a joint before both of them
+    if (!(u < 1e3 * w * c->thin)) return INFINITY;
+    sum += u / w;
+  }
+  return sum;
+}
+
+static double reach(const abPatchContact* c) {
+  const abPatchSide* s = c->side;
+  for (int k = 0; k < 2; k++)
+    if (s[k].block >= 0 && !s[k].branch) return INFINITY;
+  bool one = s[0].block >= 0, two = s[1].block >= 0;
+  if (one && two && s[0].block == s[1].block) return reach_of_tree(c, (bool[2]){true, true});
+  double sum = 0;
+  if (one) sum += reach_of_tree(c, (bool[2]){true, false});
+  if (two) sum += reach_of_tree(c, (bool[2]){false, true});
+  return sum;
+}
+
+// e^T Phi e along each axis: the change of the relative velocity at the patch's centre along e by a
+// unit impulse along e on body 1 and its opposite on body 2. Two bodies of one tree share the
+// joints before them, which move nothing of the one against the other.
+static void add_tree(const abResponse* r, const abPatchContact* c, int p, int q, double part[3]) {
+  abMat6 block;
+  ab_response_block(r, c->side[p].body, c->side[q].body, &block);
+  for (int e = 0; e < 3; e++) {
+    abWrench w[2] = {wrench_of_force(c->side[p].r, c->axis[e]),
+                     wrench_of_force(c->side[q].r, c->axis[e])};
+    part[e] += (p == q ? 1 : -2) * twist_power(m6_apply_wrench(&block, w[1]), w[0]);
+  }
+}
+
+static void find_mobility(const abResponse* r, const abPatchContact* c, double part[3]) {
+  const abPatchSide* s = c->side;
+  part[0] = part[1] = part[2] = 0;
+  for (int k = 0; k < 2; k++) {
+    if (s[k].block < 0) continue;
+    if (s[k].branch) add_tree(r, c, k, k, part);
+    for (int e = 0; e < 3 && !s[k].branch; e++) {
+      abVec3 torque = v3_cross(s[k].r, c->axis[e]);
+      part[e] +=
+          r->inv_mass[s[k].body] + v3_dot(torque, m3_apply(&r->inv_inertia[s[k].body], torque));
+    }
+  }
+  if (s[0].branch && s[0].block >= 0 && s[0].block == s[1].block) add_tree(r, c, 0, 1, part);
+}
+
+// Whether the depth needs turns that are no small angles. Once left alone, always so until the
+// bodies have parted.
+static bool out_of_reach(const abPatchContact* c, double depth, bool was) {
+  if (was) return depth > 0.1 * DEEP * c->thin;
+  return depth > DEEP * c->thin && depth > TURN_TO_OPEN * c->reach;
+}
+
+// The depth at which the contact rests, 0: none but that of its load. It follows the bodies when
+// they part, and a new normal.
+static double rest_depth(const abContactProblem* problem, const abPatchContact* c, double before) {
+  const abPair* pair = &problem->pair[c->pair];
+  double depth = pair->patch.depth, deep = BEGINS_DEEP * c->thin;
+  if (before > 0) {
+    if (depth > before + deep) return depth;
+    return depth > 0.1 * DEEP * c->thin ? fmin(before, depth) : 0;
+  }
+  if (!pair->fresh || !(depth > deep) || !(c->side[0].branch || c->side[1].branch)) return 0;
+  abVec3 v[2];
+  for (int k = 0; k < 2; k++) v[k] = twist_at(problem->body[c->side[k].body].twist, c->side[k].r);
+  double closing = v3_dot(c->axis[2], v3_sub(v[1], v[0]));
+  return depth > 2 * problem->h * closing ? depth : 0;  // else it has just come there
+}
+
+void ab_patch_hold(const abContactProblem* problem, abPatchContact* c, double part[3]) {
+  const abPair* pair = &problem->pair[c->pair];
+  const abPatchMemory* memory = pair->memory;
+  const abResponse* r = problem->response;
+  double least = 0;
+  for (int k = 0; k < 2; k++)
+    if (c->side[k].block >= 0) least += HELD * r->inv_mass[c->side[k].body];
+  find_mobility(r, c, part);
+  c->reach = reach(c);
+  bool was = !pair->fresh && memory->h > 0 && memory->held;
+  c->held = pair->held || part[2] < CANNOT_OPEN * least || out_of_reach(c, pair->patch.depth, was);
+  c->rest = rest_depth(problem, c, pair->fresh ? 0 : memory->rest);
+  for (int e = 0; e < 3; e++) part[e] = fmax(part[e], least);
+}

@@ -1,0 +1,148 @@
+// What is kept of a patch for the next step, and what is told about it.
+#include <math.h>
+#include <string.h>
+
+#include "contact/patch/patch.h"
+#include "math/spatial.h"
+
+static abWrench to_world(const abPatchContact* c, const double f[6]) {
+  abWrench w = wrench_zero();
+  for (int k = 0; k < 3; k++) {
+    w.force = v3_axpy(f[k], c->axis[k], w.force);
+    w.torque = v3_axpy(f[3 + k], c->axis[k], w.torque);
+  }
+  return w;
+}
+
+// The largest speed of the field k (r_b + theta_b n x r) on the patch.
+static double bristle_speed(const abPatchLaw* law, const double b[3]) {
+  double most = 0;
+  for (int i = 0; i < law->ncorner; i++) {
+    double x = b[0] - b[2] * law->y[i], y = b[1] + b[2] * law->x[i];
+    most = fmax(most, x * x + y * y);
+  }
+  return sqrt(most);
+}
+
+// Bristle at the end of the step: it has taken the relative motion, without any refit; only its
+// length is bounded, where the patch slides at the point at which friction has just become full.
+static void move_bristle(const abPatchSystem* system, abPatchContact* c) {
+  abPatchLaw* law = &c->law;
+  double kh = system->param[AB_PATCH_RECOVERY];
+  law->bristle[0] += kh * c->V[0];
+  law->bristle[1] += kh * c->V[1];
+  law->bristle[2] += kh * c->V[5];
+  double limit = (c->slipping ? 1 : AB_PATCH_BRISTLE) * law->slip_speed;
+  double speed = bristle_speed(law, law->bristle);
+  if (speed > limit)
+    for (int k = 0; k < 3; k++) law->bristle[k] *= limit / speed;
+}
+
+// Most of the old profile stays. Taken over at once, friction moves the pressure and the pressure
+// the friction, to and fro from step to step: a patch high up on a pile answers with several times
+// the change. With this share of the new one it comes to rest as long as that factor is below
+// 2 / TAKEN_OVER - 1.
+#define TAKEN_OVER 0.25
+
+static void keep_profile(const abPatchLaw* law, const double V[6], bool old,
+                         double pressure[2][3]) {
+  ab_patch_pressure_fields(law, V, pressure);
+  for (int i = 0; i < 2 && old; i++)
+    for (int k = 0; k < 3; k++)
+      pressure[i][k] = law->profile[i][k] + TAKEN_OVER * (pressure[i][k] - law->profile[i][k]);
+}
+
+static void keep_moved(const abPatchLaw* law, double pressure[2][3]) {
+  memcpy(pressure, law->profile, sizeof law->profile);
+  for (int i = 0; i < 2; i++)
+    pressure[i][0] -= pressure[i][1] * law->at[0] + pressure[i][2] * law->at[1];
+}
+
+// Centre and axes as the two bodies carry them.
+static void keep_place(const abPair* pair, const abPatchContact* c, abPatchMemory* m) {
+  abPose pose[2] = {pair->pose1, pair->pose2};
+  for (int k = 0; k < 2; k++) {
+    abQuat back = quat_conj(pose[k].q);
+    m->center[k] = quat_rotate(back, v3_sub(pair->patch.center, pose[k].p));
+    m->normal[k] = quat_rotate(back, c->axis[2]);
+    m->t1[k] = quat_rotate(back, c->axis[0]);
+    m->lever[k] = c->side[k].r;
+    m->q[k] = pose[k].q;
+  }
+  m->thick = pair->patch.h0;
+  m->area = pair->patch.area;
+}
+
+static void keep(const abPatchIsland* island, abPatchContact* c) {
+  const abPatchSystem* system = island->system;
+  const abPair* pair = &system->problem->pair[c->pair];
+  abPatchMemory* m = pair->memory;
+  double h = system->h, k = system->param[AB_PATCH_RECOVERY] / h;
+  keep_place(pair, c, m);
+  m->slide[0] = c->X[0] + c->law.bristle[0];
+  m->slide[1] = c->X[1] + c->law.bristle[1];
+  m->slide[2] = c->X[5] + c->law.bristle[2];
+  move_bristle(system, c);
+  for (int i = 0; i < 3; i++) m->bristle[i] = c->law.bristle[i] / k;
+  // what the coordinates are moved by on purpose is no drift
+  ab_patch_relative(island, c, island->shift, m->V);
+  for (int i = 0; i < 6; i++) m->V[i] += c->V[i] - c->drift[i];
+  m->went[0] = h * c->V[0], m->went[1] = h * c->V[1], m->went[2] = h * c->V[5];
+  memcpy(m->impulse, c->impulse, sizeof m->impulse);
+  m->lasting = fmin(c->load_before, fmax(0, c->impulse[2]));
+  if (c->moves && c->slipping)
+    keep_moved(&c->law, m->pressure);
+  else
+    keep_profile(&c->law, c->V, m->h > 0, m->pressure);
+  double now[2][3];
+  ab_patch_pressure_fields(&c->law, c->X, now);
+  memcpy(m->field, now[0], sizeof m->field);
+  m->h = h;
+  m->thin = c->thin;
+  m->load = c->law.mu > 0 ? c->law.load : fmax(0, c->impulse[2]);
+  m->slipping = c->slipping;
+  m->fine = c->law.use_fine;
+  m->held = c->held;
+  m->rest = c->rest;
+}
+
+static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSolution* s) {
+  const abPatch* patch = &system->problem->pair[c->pair].patch;
+  double normal[6] = {0, 0, c->impulse[2], c->impulse[3], c->impulse[4], 0};
+  double N = c->impulse[2];
+  s->point = patch->center;
+  s->impulse = to_world(c, c->impulse);
+  s->normal_part = to_world(c, normal);
+  s->kind = N > 0 || patch->depth > 0 ? patch->kind : AB_PATCH_NONE;
+  s->area = patch->area;
+  s->depth = patch->depth;
+  s->hold = c->held && patch->depth > 0 ? AB_HOLD_CLOSED
+            : c->rest > 0               ? AB_HOLD_RESTS
+                                        : AB_HOLD_NONE;
+  s->normal = patch->normal;
+  s->mode = !(N > 0) ? AB_SEPARATING : c->slipping ? AB_SLIP : AB_STICK;
+  double x = N > 0 ? -c->impulse[4] / N : 0, y = N > 0 ? c->impulse[3] / N : 0;
+  // as far as a load that lasts would push the bodies in a step
+  double mass = c->push * c->law.moments.m[AB_M_1],
+         load = fmin(N, fmax(c->load_before, mass * c->unit));
+  s->watch = fmin(system->h * fmax(0, load) / mass, 0.5 * c->thin);
+  s->slip[0] = c->V[0] - c->V[5] * y;
+  s->slip[1] = c->V[1] + c->V[5] * x;
+  s->slip[2] = c->V[5];
+  double* pressure = (double*)s->pressure;
+  for (int i = 0; i < patch->nvert && pressure; i++)
+    pressure[i] =
+        ab_patch_pressure(&c->law, c->V, patch->polygon[i].x, patch->polygon[i].y) / system->h;
+}
+
+void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution) {
+  const abPatchSystem* system = island->system;
+  // Who slides and who sticks in the next step is decided here, by the motion found, never within
+  // a step: Newton's iterates would decide it.
+  double fast = AB_PATCH_SLIDING * c->law.slip_speed;
+  for (int k = 0; k < 6; k++) c->impulse[k] += c->given[k];
+  c->slipping = c->impulse[2] > 0 ? ab_patch_slipping_share(&c->law, c->V, fast) > 0.5
+                                  : ab_patch_slides(c, c->V);
+  tell(system, c, solution);
+  keep(island, c);
+}

@@ -1,0 +1,431 @@
+// What the files of the model `patch` share. The derivation stands in patch.c.
+#ifndef ABUT_CONTACT_PATCH_H
+#define ABUT_CONTACT_PATCH_H
+
+#include <abut/contact.h>
+#include <math.h>
+
+#include "base/arena.h"
+#include "contact/island.h"
+#include "contact/quadrature.h"
+#include "solve/block_cholesky.h"
+
+// The parameters, in the order of the model's list.
+enum {
+  AB_PATCH_TOLERANCE,
+  AB_PATCH_STIFFNESS,
+  AB_PATCH_FRICTION_STIFFNESS,
+  AB_PATCH_RECOVERY,
+  AB_PATCH_ITERATIONS,
+  AB_PATCH_DIRECT_LIMIT,
+  AB_PATCH_NPARAM
+};
+
+// --- the thresholds of the model, each with what breaks when it is changed
+
+// A patch slides when more than half of its load moves faster than this many times slip_speed: well
+// above what the bristle's own motion reaches under a load that is slowly raised.
+#define AB_PATCH_SLIDING 4.0
+// The bristle of a patch that does not slide may grow to this many times the length of first
+// saturation: the last per cent of the limit surface is reached so, all with zero velocity.
+#define AB_PATCH_BRISTLE 20.0
+// Share of a patch's pressure that its border carries, as a line. So a body that tips turns about
+// the border: with the area alone, pressure needs some width, and a cube tips too soon for
+// test_patch with steps of 5 and 10 ms.
+#define AB_PATCH_BORDER 0.9
+// The load that bounds friction is right when it differs from the normal impulse by no more than
+// this share; the reported residual counts it so that this is the default tolerance.
+#define AB_PATCH_GAP 1e-3
+// Friction of a sliding patch acts where its pressure does, to this share of its radius where it is
+// the only contact: a puck on tiles turns by the sum of what is left. Elsewhere AB_PATCH_GAP does.
+#define AB_PATCH_OFFSET 1e-9
+// The same in an impact: the force of a corner that strikes is the same for a free and a jointed
+// body.
+#define AB_PATCH_OFFSET_IMPACT 1e-7
+// Depth at rest, as a share of the thinner body, that no load may exceed: stiffness follows.
+#define AB_PATCH_DEPTH 1e-6
+// Depth is taken back with this part of the speed that counts as one at the deepest corner, some 25
+// times what a body at rest needs there: as much as one needs that stands nearly on an edge.
+#define AB_PATCH_LIFT 5e-3
+// And with this part of it in the middle of the patch, where it lifts the whole load: more would
+// show as energy in a tower that has just been put up, all of whose contacts lift all that is above
+// them.
+#define AB_PATCH_LIFT_ALL 5e-4
+// Depth that nothing else explains (a bad start) is taken back within this time [s].
+#define AB_PATCH_RECOVERY_TIME 0.1
+// But what is less deep than this part of the thinner body, as a face that lands turning is, the
+// more slowly the less it is: nobody sees it, but as energy it would be seen.
+#define AB_PATCH_SHALLOW 4e-3
+// Who turns by more than this angle in a step tumbles: neither his last step nor the mean of two
+// velocities tells where he is.
+#define AB_PATCH_TUMBLES 0.2
+// And turns joints no faster than this [rad/s]: a joint whose axis nearly meets the normal would
+// have to turn at any speed.
+#define AB_PATCH_TURN 3.0
+
+// Loops over contacts are shared by threads in pieces of this many.
+#define AB_PATCH_CHUNK 32
+static inline int ab_patch_chunks(int n) { return (n + AB_PATCH_CHUNK - 1) / AB_PATCH_CHUNK; }
+
+// Local 6-vectors are (t1, t2, normal) components: velocity at the patch's centre and angular
+// velocity; likewise impulses and moments about the centre.
+
+// A part of the area in which one of the targets is the smaller, and its moments.
+typedef struct abPatchPart {
+  int target;
+  abPatchArea area;
+  double m[6];
+  bool measured;  // m is known
+} abPatchPart;
+
+// The contact law of one patch: from a relative twist to an impulse.
+typedef struct abPatchLaw {
+  // the area: points of the rule; the first `ncorner` are its corners and always filled in, the
+  // others when they are first needed
+  int ncorner, npoint;
+  double *x, *y, *w;
+  bool filled;
+  const abVec2* polygon;
+  double* fine;  // room for the finer rule (x, y, w), NULL if there is none for this patch
+  bool use_fine, fine_filled, was_fine;  // now; computed; in the step before
+  bool fine_refused;                     // it is none for this profile
+  bool about_pole;                       // fast: integrated about the pole instead
+  double fine_scale;  // makes the finer rule's integral of the profile that of the other
+  abPolygonMoments moments;
+  // normal: pressure = max(0, min over i of (target[i] - normal velocity) * weight), target[i] =
+  // affine in (1, x, y)
+  double weight;
+  double target[2][3];
+  int npart;  // 0: the area is collapsed to a point or line, and summed over its points
+  abPatchPart part[2];
+  // friction
+  double weight_t;    // slope [N s / m per m^2] while sticking
+  double bristle[3];  // k (r_b, theta_b): velocity the bristle adds
+  double mu;
+  // The pressure's distribution, for friction: max(0, min of two affine fields), that of the last
+  // step, so that friction while sticking depends on nothing but the twist. Within the step only
+  // its size, `load`, follows the pressure, and the whole of it only where the patch slides.
+  double profile[2][3];
+  double stick[4];    // integrals of the profile times 1, x, y, x^2 + y^2
+  double spread;      // radius of the area that a point of the rule stands for, see law.c
+  double load;        // normal impulse that bounds friction
+  double at[2];       // and by how much its profile is moved, so that it acts where that does
+  double gain;        // traction limit = gain * profile
+  double slip_speed;  // friction is saturated from this speed on
+} abPatchLaw;
+
+// Minus the law's derivative. Packed symmetric blocks, as 00 01 11 02 12 22: tangential in (t1, t2,
+// turn about n), normal in (n, turn about t1, turn about t2). slack: what the tangential block
+// lacks to the parabola that touches the energy from above.
+typedef struct abPatchSlope {
+  double t[6], n[6], slack[6];
+} abPatchSlope;
+
+// A body of a joint tree: the n velocities of its mover that move it at all, ascending, and its
+// twist at the centre of mass by each; its response to an impulse there.
+typedef struct abPatchBranch {
+  int n;
+  int* at;
+  double (*J)[6];
+  abMat6 mobility;
+} abPatchBranch;
+
+typedef struct abPatchSide {
+  int body, block;              // block of the island's system, -1: fixed to the world
+  int n;                        // its size
+  abVec3 r;                     // patch centre - centre of mass
+  const abPatchBranch* branch;  // NULL for a free body
+} abPatchSide;
+
+// From a tree's velocities to the local twist, with the side's sign: T[k] is the twist by the
+// velocity at[k] of the side's block.
+typedef struct abPatchColumns {
+  int n;
+  int* at;
+  double (*T)[6];
+} abPatchColumns;
+
+typedef struct abPatchContact {
+  // first and side by side what the algebra of an island goes through again and again
+  abPatchSide side[2];
+  abVec3 axis[3];     // t1, t2, normal
+  double impulse[6];  // such that velocities = free velocities + response to the impulses, always
+  double V[6];        // relative twist, J v + drift
+  double answer[6];   // the law's impulse at V, or its linearisation there
+  double step[6];     // change of V by a Newton step
+  abPatchSlope G;     // derivative that belongs to `answer`
+  double rate[3];     // of the friction (t1, t2, turn) with the load
+  abPatchColumns tree[2];  // empty for free bodies; of two bodies of one tree all in the first
+  double drift[6];  // what the motion of the step adds to J v beyond first order, see patch.c
+  double X[6];      // the twist at which the law gave the impulse, at first that of the last step
+  double given[6];  // impulse before a strike within the step, not the law's: see patch.c
+  double far;       // how far X was from where the contact alone would go
+  double* R;        // 6 x 6, see alone.c
+  int pair;
+  bool slipping;        // when the step began
+  bool moves;           // and now: friction follows the pressure
+  bool pinned;          // no longer in this step
+  bool face, line;      // what its patch is; neither: a point
+  bool held;            // joints hold its bodies: nothing opens it, see hold.c
+  bool rebounds;        // the targets are raised by restitution
+  bool linear;          // the law is, about V: ab_patch_evaluate
+  bool delayed;         // and the coordinates moved for the time of the impact
+  double impulse_time;  // of a rebound, from the step's beginning: rebound.c
+  bool known;           // the law at X is in X_f, X_G, X_linear, and has not changed
+  abPatchLaw law;
+  double X_f[6];
+  abPatchSlope X_G;
+  bool X_linear;
+  double mu_static, mu_kinetic;
+  double load_before;  // normal impulse of the last step
+  double push, drag;   // effective mass along the normal and across it, per area
+  double unit;         // speed that counts as one, see setup.c
+  double thin;         // of the two bodies, across the contact
+  double rest;         // the depth it began with and rests at, or 0
+  double reach;        // how far joints open it when none turns by more than 1 rad [m]
+  double plain[2][3];  // the targets without restitution
+  double* part_room;   // for ab_patch_part_area
+} abPatchContact;
+
+// What is remembered of a pair.
+typedef struct abPatchMemory {
+  double h;  // of the step that wrote this; 0: nothing remembered
+  // the patch's centre and axes at the start of that step, in the frames of the two shapes
+  abVec3 center[2], normal[2], t1[2];
+  abVec3 lever[2];  // from the bodies' centres of mass to the patch's, in the world
+  abQuat q[2];      // how the shapes were turned
+  double thick;     // thickness at the centre then
+  double area;
+  double V[6];        // J v of that step, in the axes
+  double went[3];     // tangential displacement that the bristle has been told of
+  double bristle[3];  // displacement at `center`, and about the normal
+  double slide[3];    // velocity and bristle together, which gave the friction; likewise
+  double impulse[6];
+  double pressure[2][3];               // the profile for friction: most of the one before is in it
+  double field[3];                     // the pressure itself, of the first target
+  double thin;                         // of the thinner body, across the contact
+  double load;                         // what bounds friction and sets the stiffness
+  double lasting;                      // the lesser of the last two normal impulses
+  double rest;                         // depth at which it was found and rests, or 0
+  unsigned char slipping, fine, held;  // flags; bytes, since a state may come from a file
+} abPatchMemory;
+
+// Where the last step's patch is now, as each of its two bodies carries it, and what lies between
+// the two: the displacement of the step.
+typedef struct abPatchPlace {
+  abVec3 point[2];  // its centre as body 1 and body 2 carry it
+  abVec3 center;    // where its pressure is taken to be now
+  abVec3 axis[3];
+  double way[3];  // of body 1 against body 2, in the axes
+  double turn;    // likewise about the normal
+} abPatchPlace;
+
+// The whole system of one step.
+typedef struct abPatchSystem {
+  const abContactProblem* problem;
+  double h, gravity;
+  const double* param;
+  int ncontact;
+  int* pair;                 // per contact, ascending
+  abPatchContact** contact;  // likewise
+  abIslands islands;         // of contacts
+  int* block;                // per mover: of its island's system
+  int nlink;                 // law rows as edges of islands: their movers two by two, -1: none
+  int* link_law;             // per edge: its row, -1 where another edge stands for it
+  int (*link)[2];
+  int* row_start;  // per mover: its rows are row[row_start[m]] .. row_start[m + 1] - 1
+  const abPatchBranch** branch;  // per body, of joint trees only
+} abPatchSystem;
+
+typedef struct abPatchRow {
+  const abRow* row;
+  int at, block;  // of its first velocity in the island's vectors
+  double step;    // change of s . v by a Newton step
+  bool inside;    // its branch at v
+} abPatchRow;
+
+// A row of a law that joins movers: its velocities, block by block.
+typedef struct abPatchJoin {
+  abLawRow* row;
+  int npart;
+  int* block;  // per part
+  int* first;  // npart + 1: its entries in at and row->s
+  int* at;     // places in the island's vectors
+  double step;
+  bool inside;
+} abPatchJoin;
+
+typedef struct abPatchIsland {
+  abPatchSystem* system;
+  int ncontact, nblock, ndof, nrow, njoin;
+  abPatchContact** contact;
+  abPatchRow* row;
+  abPatchJoin* join;
+  const int* mover;         // per block
+  const int* size;          // per block
+  const int* offset;        // per block, into the vectors below
+  const double** inertia;   // per block: NULL for a free body, else ndof x ndof
+  const double** factor;    // likewise, its Cholesky factor
+  const double** diagonal;  // likewise, the inertia's diagonal without the rows' stiffness
+  double *v, *v_free, *shift, *gradient, *direction, *momentum;
+  double* mass;   // per block
+  double* scale;  // likewise: what the residual is measured by
+  abArena* scratch;
+  struct abPool* pool;  // threads for loops over its contacts, or NULL
+  double departure;     // ab_patch_departure at the beginning
+  bool turned;          // its rows have branches of their own, and inertia and v_free with them
+  // result
+  int iterations, nregularised;
+  double residual;
+} abPatchIsland;
+
+// A load never falls below this share of the contact's unit, so that friction has a direction.
+static inline double ab_patch_least_load(const abPatchContact* c) {
+  return 1e-9 * c->push * c->law.moments.m[AB_M_1] * c->unit;
+}
+// Radius of gyration of its area.
+static inline double ab_patch_radius(const abPatchContact* c) {
+  const double* m = c->law.moments.m;
+  return sqrt((m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1]);
+}
+// Nothing but one contact: the contact alone is the whole problem.
+static inline bool ab_patch_only(const abPatchIsland* island) {
+  return island->ncontact == 1 && island->nrow == 0 && island->njoin == 0;
+}
+
+// --- law.c
+// G may be NULL. Returns whether all of the patch presses and sticks: between two such twists the
+// law is linear.
+bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double impulse[6], abPatchSlope* G);
+void ab_patch_profile_ready(abPatchLaw* law);  // after profile[][] was set
+void ab_patch_set_load(abPatchLaw* law, double load);
+void ab_patch_pressure_fields(const abPatchLaw* law, const double V[6], double field[2][3]);
+// Chooses the finer rule for friction where the patch turns; never goes back within a
+// step, so that the energy a pass minimises is one function.
+void ab_patch_choose_rule(abPatchLaw* law, const double V[6]);
+double ab_patch_pressure(const abPatchLaw* law, const double V[6], double x, double y);
+void ab_patch_apply_G(const abPatchSlope* G, const double x[6], double y[6]);  // y = G x
+void ab_patch_expand_G(const abPatchSlope* G, double full[36]);
+// Share of the load whose slip speed exceeds `speed`.
+double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed);
+
+// --- area.c
+int ab_patch_store_size(const abPair* pair);  // numbers that ab_patch_set_area needs,
+                                              // and behind them ab_patch_part_area
+void ab_patch_set_area(const abPair* pair, abPatchLaw* law, double* store);
+// After target[][] was set; room for 4 (ncorner + 2) numbers.
+void ab_patch_part_area(abPatchLaw* law, double* room);
+// --- hold.c
+// part: mobility along the axes, at least what keeps forces finite. Sets `held`, `rest` and
+// `reach`.
+void ab_patch_hold(const abContactProblem* problem, abPatchContact* c, double part[3]);
+// --- setup.c
+abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
+abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island);
+bool ab_patch_slides(const abPatchContact* c, const double V[6]);
+// Relative twist of the bodies at the patch when the step begins, or of their free motion at its
+// end, without the drift.
+void ab_patch_relative_at(const abContactProblem* problem, const abPatchContact* c,
+                          bool free_motion, double V[6]);
+// --- rebound.c
+// Raises the targets of a contact that rebounds; returns whether it does.
+bool ab_patch_add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
+// Halves what restitution adds to the targets of every rebounding contact.
+void ab_patch_lower_rebound(abPatchIsland* island);
+// What the island's contacts add to the energy in the step, relative to their part of it.
+double ab_patch_work(const abPatchIsland* island);
+// --- recall.c
+abPatchPlace ab_patch_find_place(const abPair* pair, const abPatchContact* c);
+// Whether the patch is another one than that of the last step.
+bool ab_patch_displaced(const abPatchMemory* m, const abPatchPlace* place, double thin);
+// field: the pressure of the last step, of the first target, now.
+void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPatchPlace* place,
+                     abPatchContact* c, double field[3]);
+void ab_patch_recall_state(abPatchContact* c, const double field[3]);  // X, after the targets
+void ab_patch_begin_fresh(const abPatchSystem* system, abPatchContact* c, double field[3]);
+void ab_patch_begin_drift(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
+void ab_patch_check_drift(const abPatchSystem* system, abPatchContact* c, bool fresh);
+// --- impact.c
+double ab_patch_turning(const abPatchSystem* system, const abPatchContact* c);  // the faster of two
+void ab_patch_give_until_impact(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
+// --- island.c: the algebra
+// The impulses given become part of the free motion.
+void ab_patch_give(abPatchIsland* island);
+// J x: without the drift.
+void ab_patch_relative(const abPatchIsland* island, const abPatchContact* c, const double* x,
+                       double V[6]);
+void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, const double f[6],
+                      double* g);
+void ab_patch_solve_inertia(const abPatchIsland* island, double* g);  // g <- M^-1 g
+void ab_patch_apply_inertia(const abPatchIsland* island, const double* x, double* y);  // y = M x
+void ab_patch_momenta(abPatchIsland* island);     // v = v_free + M^-1 sum J^T impulse
+void ab_patch_set_twists(abPatchIsland* island);  // every V from v
+double ab_patch_residual(abPatchIsland* island);  // from v, answer; leaves the gradient
+// Largest share by which a load that bounds friction differs from the normal impulse, or by which
+// it acts beside it.
+double ab_patch_gap(const abPatchIsland* island);
+double ab_patch_wanted_gap(const abPatchIsland* island);  // that is small enough
+// Impulse of a row beyond that of the branch which the response assumes, at s . v.
+double ab_patch_row_excess(const abRow* row, double sv, bool* inside);
+double ab_patch_row_speed(const abPatchRow* r, const double* v);
+// --- join.c: laws that join movers
+// Edges of the islands -> system->link.
+abStatus ab_patch_links(abPatchSystem* system);
+// The island's rows among the edges item[0] .. item[n - 1], counted behind the contacts.
+abStatus ab_patch_joins(abPatchIsland* island, int n, const int* item, abArena* arena);
+// Where there are contacts, too: v from the impulses they begin with and the laws.
+void ab_patch_join_start(abPatchIsland* island);
+double ab_patch_join_speed(const abPatchJoin* j, const double* v);
+double ab_patch_join_impulse(const abPatchJoin* j, double sv, bool* inside);
+// gradient -= s p, scale of the residual += size of p
+void ab_patch_join_residual(abPatchIsland* island, double* scale);
+double ab_patch_join_rounding(const abPatchIsland* island, double speed);
+// Sets every row's impulse from v and, where all blocks are free bodies, v from the impulses: what
+// one body gets is then to rounding what the other gives.
+void ab_patch_join_finish(abPatchIsland* island);
+// Of the patch's fastest point in the relative motion V: one of its corners.
+double ab_patch_speed(const abPatchContact* c, const double V[6]);
+// How far the motion has gone, in units of each contact's own, from where the law gave the
+// impulses.
+double ab_patch_departure(const abPatchIsland* island);
+// How far the law's derivative along the slip is trusted when the impulse carried is f.
+double ab_patch_trust(const abPatchContact* c, const double answer[6], const double f[6]);
+void ab_patch_mix_slack(abPatchSlope* G, double trust);
+// The pressure at V, with the normal impulse f, becomes the profile of friction where the patch
+// moves.
+void ab_patch_follow_pressure(abPatchContact* c, const double V[6], const double f[6]);
+// How far the friction of a sliding face acts from where the normal impulse f does: x, y. False if
+// that does not matter.
+bool ab_patch_offset(const abPatchContact* c, const double f[6], double d[2]);
+// --- rows.c
+// After ab_patch_momenta: the rows go over to the branches they are on with the impulses that the
+// contacts begin with; inertia, factor, v_free and v become those of these branches.
+abStatus ab_patch_turn_rows(abPatchIsland* island);
+// --- matrix.c: M + sum J^T G J
+typedef struct abPatchMatrix {
+  abBlockSymbolic symbolic;
+  double T[2][36], H[2][36];  // of free bodies
+  double* value;
+  bool factored;
+} abPatchMatrix;
+void ab_patch_add_joins(const abPatchIsland* island, const abPatchMatrix* matrix);
+// AB_ERROR_UNSUPPORTED: the factorisation would cost too much.
+abStatus ab_patch_matrix(abPatchIsland* island, abPatchMatrix* matrix);
+// The columns of the contacts with joint trees; once per step.
+abStatus ab_patch_columns(abPatchIsland* island, abArena* arena);
+void ab_patch_factor(abPatchIsland* island, abPatchMatrix* matrix);
+// x <- H^-1 x
+void ab_patch_back(const abPatchMatrix* matrix, double* x);
+// --- alone.c
+abStatus ab_patch_alone(abPatchIsland* island);  // takes room
+// Each contact alone, from X; answer and G become the law's linearised there. Returns how many were
+// far from it.
+int ab_patch_relax(abPatchIsland* island);
+// --- shift.c
+void ab_patch_find_shift(abPatchIsland* island, abPatchMatrix* matrix);  // after the solve
+// --- solve.c
+abStatus ab_patch_solve(abPatchIsland* island);
+// --- memory.c
+void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution);
+
+#endif
