@@ -7,7 +7,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-enum { N = 7, NPOINT = 4 * N + 4, NSTORE = 3 * NPOINT + 4 * (N + 2) };
+enum { N = 7, NPOINT = 4 * N + 4, NSTORE = 4 * 8 + 4 * (N + 5) + 3 * (NPOINT + 4) };
 
 static void make_polygon(Random* r, abVec2* p) {
   abVec2 shift = v2(random_uniform(r, -1, 1), random_uniform(r, -1, 1));
@@ -43,13 +43,6 @@ static void rule_is_exact_for_cubics_and_positive(void** state) {
     }
     // coordinates up to 3, area up to 7: rounding of sums of about 30 terms of size 200
     for (int j = 0; j < 10; j++) check_near(sum[j], m.m[j], 1e-12);
-    double fx[12 * N], fy[12 * N], fw[12 * N], cubic = 0;
-    ab_quadrature_fine(N, p, fx, fy, fw);
-    for (int i = 0; i < 12 * N; i++) {
-      assert_true(fw[i] > 0);
-      cubic += fw[i] * fx[i] * fx[i] * fy[i];
-    }
-    check_near(cubic, m.m[AB_M_XXY], 1e-12);
   }
 }
 
@@ -63,106 +56,63 @@ static void unit_square_has_known_moments(void** state) {
   for (int i = 0; i < 10; i++) check_near(m.m[i], expected[i], 1e-15);
 }
 
-static void make_law(Random* r, abPatchLaw* law, const abVec2* p, double* store) {
+// The law of a patch of n corners; what the model would make of a pair.
+static void make_patch(abPatchLaw* law, int n, const abVec2* p, double* store) {
+  abPolygonMoments m;
+  ab_polygon_moments(n, p, &m);
+  abPair pair = {.patch = {.kind = AB_PATCH_SURFACE,
+                           .nvert = n,
+                           .polygon = p,
+                           .area = m.m[AB_M_1],
+                           .mx = m.m[AB_M_X],
+                           .my = m.m[AB_M_Y],
+                           .mxx = m.m[AB_M_XX],
+                           .mxy = m.m[AB_M_XY],
+                           .myy = m.m[AB_M_YY]}};
   memset(law, 0, sizeof *law);
-  law->ncorner = N, law->npoint = NPOINT, law->polygon = p;
-  law->x = store, law->y = store + NPOINT, law->w = store + 2 * NPOINT;
-  for (int i = 0; i < N; i++) law->x[i] = p[i].x, law->y[i] = p[i].y;
-  ab_polygon_moments(N, p, &law->moments);
-  law->weight = random_uniform(r, 1, 3), law->weight_t = random_uniform(r, 1, 3);
+  assert_true(ab_patch_store_size(&pair) <= NSTORE);
+  ab_patch_set_area(&pair, law, store);
+}
+
+// A point of the polygon; far: near its border.
+static abVec2 point_inside(Random* r, const abVec2* p, bool far) {
+  abVec2 sum = v2(0, 0);
+  double all = 0;
+  for (int i = 0; i < N; i++) {
+    double w = random_uniform(r, 0, 1);
+    if (far) w = pow(w, 20);
+    sum = v2_add(sum, v2_scale(w, p[i])), all += w;
+  }
+  return v2_scale(1 / all, sum);
+}
+
+static void make_law(Random* r, abPatchLaw* law, const abVec2* p, double* store) {
+  make_patch(law, N, p, store);
+  law->stiffness = random_uniform(r, 1, 3), law->stiffness_t = random_uniform(r, 1, 3);
   law->mu = 0.6;
   for (int i = 0; i < 2; i++)
-    for (int j = 0; j < 3; j++) {
-      law->target[i][j] = (j == 0 ? 1 : 0) + random_uniform(r, -0.5, 0.5);
-      law->profile[i][j] = (j == 0 ? 1 : 0) + random_uniform(r, -0.3, 0.3);
-    }
+    for (int j = 0; j < 3; j++) law->target[i][j] = (j == 0 ? 1 : 0) + random_uniform(r, -0.5, 0.5);
+  ab_patch_set_aims(law);
   for (int j = 0; j < 3; j++) law->bristle[j] = random_uniform(r, -0.3, 0.3);
-  ab_patch_part_area(law, store + 3 * NPOINT);
-  ab_patch_profile_ready(law);
+  abVec2 c = point_inside(r, p, random_uniform(r, 0, 1) < 0.5);
+  ab_patch_spread(law, c.x, c.y);
   ab_patch_set_load(law, 3);
 }
 
-// Sutherland and Hodgman's clipping: what is left of a polygon where the field is positive.
-static int clip(int n, const abVec2* p, const double field[3], abVec2* out) {
-  int m = 0;
-  for (int i = 0; i < n; i++) {
-    abVec2 a = p[i], b = p[(i + 1) % n];
-    double fa = field[0] + field[1] * a.x + field[2] * a.y;
-    double fb = field[0] + field[1] * b.x + field[2] * b.y;
-    if (fa > 0) out[m++] = a;
-    if ((fa > 0) != (fb > 0)) out[m++] = v2_add(a, v2_scale(fa / (fa - fb), v2_sub(b, a)));
-  }
-  return m;
-}
-
-// Integral of p^2 where the first of two fields is the smaller and positive: p is affine there, and
-// the rule on that polygon is exact.
-static double square_of_smaller(int n, const abVec2* polygon, const double first[3],
-                                const double second[3]) {
-  enum { MOST = 2 * N };
-  abVec2 half[MOST], rest[MOST];
-  double less[3], x[4 * MOST + 4], y[4 * MOST + 4], w[4 * MOST + 4], sum = 0;
-  for (int k = 0; k < 3; k++) less[k] = second[k] - first[k];
-  int m = clip(n, polygon, less, half);
-  m = clip(m, half, first, rest);
-  if (m < 3) return 0;
-  ab_quadrature_polygon(m, rest, x, y, w);
-  for (int i = 0; i < ab_quadrature_count(m); i++) {
-    double p = first[0] + first[1] * x[i] + first[2] * y[i];
-    sum += w[i] * p * p;
-  }
-  return sum;
-}
-
-// The same along the border, edge by edge: p^2 is quadratic between the ends of what is left of the
-// edge, and Simpson's rule is exact.
-static double square_on_border(int n, const abVec2* polygon, const double first[3],
-                               const double second[3]) {
-  double sum = 0, less[3];
-  for (int k = 0; k < 3; k++) less[k] = second[k] - first[k];
-  for (int i = 0; i < n; i++) {
-    abVec2 a = polygon[i], d = v2_sub(polygon[(i + 1) % n], a);
-    double low = 0, high = 1;
-    const double* field[2] = {less, first};
-    for (int k = 0; k < 2; k++) {
-      double at0 = field[k][0] + field[k][1] * a.x + field[k][2] * a.y;
-      double slope = field[k][1] * d.x + field[k][2] * d.y, root = -at0 / slope;
-      if (slope > 0) low = fmax(low, root);
-      if (slope < 0) high = fmin(high, root);
-    }
-    if (!(high > low)) continue;
-    double p[3];
-    for (int k = 0; k < 3; k++) {
-      double t = low + 0.5 * k * (high - low);
-      p[k] = first[0] + first[1] * (a.x + t * d.x) + first[2] * (a.y + t * d.y);
-    }
-    sum += v2_norm(d) * (high - low) * (p[0] * p[0] + 4 * p[1] * p[1] + p[2] * p[2]) / 6;
-  }
-  return sum;
-}
-
 // The energy whose negative gradient the law is.
-static double energy(const abPatchLaw* law, const double V[6]) {
-  double field[2][3];
-  ab_patch_pressure_fields(law, V, field);
-  double perimeter = 0;
-  for (int i = 0; i < N; i++)
-    perimeter += v2_norm(v2_sub(law->polygon[(i + 1) % N], law->polygon[i]));
-  double border = AB_PATCH_BORDER * law->moments.m[AB_M_1] / perimeter, sum = 0;
-  for (int i = 0; i < 2; i++)
-    sum += ((1 - AB_PATCH_BORDER) * square_of_smaller(N, law->polygon, field[i], field[1 - i]) +
-            border * square_on_border(N, law->polygon, field[i], field[1 - i])) /
-           (2 * law->weight);
+static double energy(abPatchLaw* law, const double V[6]) {
+  double sum = 0;
+  for (int i = 0; i < law->ncorner; i++) {
+    double x = law->x[i], y = law->y[i], p = fmax(0, law->aim[i] - (V[2] + V[3] * y - V[4] * x));
+    sum += 0.5 * law->stiffness * law->share[i] * p * p;
+  }
+  ab_patch_fill_points(law);
   for (int i = 0; i < law->npoint; i++) {
-    double x = law->x[i], y = law->y[i];
-    double lag = fmin(law->profile[0][0] + law->profile[0][1] * x + law->profile[0][2] * y,
-                      law->profile[1][0] + law->profile[1][1] * x + law->profile[1][2] * y);
+    double x = law->px[i] + law->at[0], y = law->py[i] + law->at[1];
     double a = V[0] + law->bristle[0] - (V[5] + law->bristle[2]) * y;
     double b = V[1] + law->bristle[1] + (V[5] + law->bristle[2]) * x;
-    double c = (V[5] + law->bristle[2]) * law->spread;
-    double s = sqrt(a * a + b * b + c * c), limit = law->slip_speed;
-    if (lag > 0)
-      sum += law->w[i] * law->gain * lag * (s < limit ? s * s / (2 * limit) : s - limit / 2);
+    double s = sqrt(a * a + b * b), limit = law->slip_speed;
+    sum += law->pw[i] * law->gain * (s < limit ? s * s / (2 * limit) : s - limit / 2);
   }
   return sum;
 }
@@ -180,8 +130,6 @@ static void impulse_is_the_gradient_of_the_energy(void** state) {
     double scale = k % 3 == 0 ? 0.02 : 1;  // sometimes everything sticks and presses
     for (int i = 0; i < 6; i++) V[i] = scale * random_uniform(&r, -1, 1);
     if (k % 3 == 0) memset(law.bristle, 0, sizeof law.bristle);
-    ab_quadrature_polygon(N, p, law.x, law.y, law.w);
-    law.filled = true;
     ab_patch_evaluate(&law, V, f, &G);
     for (int i = 0; i < 6; i++) {
       double step = 1e-6, W[6];
@@ -200,7 +148,7 @@ static void derivative_is_that_of_the_impulse(void** state) {
   (void)state;
   Random r = {12};
   int worse = 0, total = 0;
-  for (int k = 0; k < 200; k++) {
+  for (int k = 0; k < 400; k++) {
     abVec2 p[N];
     double store[NSTORE], V[6], f[6];
     abPatchSlope G;
@@ -208,6 +156,7 @@ static void derivative_is_that_of_the_impulse(void** state) {
     make_polygon(&r, p);
     make_law(&r, &law, p, store);
     for (int i = 0; i < 6; i++) V[i] = random_uniform(&r, -1, 1);
+    law.about_pole = k % 2;
     ab_patch_evaluate(&law, V, f, &G);
     for (int i = 0; i < 6; i++) {
       double step = 1e-7, W[6], g[6], x[6] = {0}, y[6];
@@ -223,33 +172,56 @@ static void derivative_is_that_of_the_impulse(void** state) {
   check_below((double)worse / total, 0.01);
 }
 
-// Friction has a closed form while every point sticks and is a sum over points when one slips, by
-// the one rule or by the finer one: nothing may jump in between, also where the profile is cut off.
+// The derivative is positive semidefinite, whatever the motion: Newton's method relies on it.
+static void derivative_is_positive(void** state) {
+  (void)state;
+  Random r = {15};
+  for (int k = 0; k < 4000; k++) {
+    abVec2 p[N];
+    double store[NSTORE], V[6], f[6];
+    abPatchSlope G;
+    abPatchLaw law;
+    make_polygon(&r, p);
+    make_law(&r, &law, p, store);
+    double fast = pow(10, random_uniform(&r, -3, 6)), turn = pow(10, random_uniform(&r, -4, 4));
+    for (int i = 0; i < 6; i++) V[i] = law.slip_speed * fast * random_uniform(&r, -1, 1);
+    V[5] *= turn;
+    law.about_pole = k % 2;
+    ab_patch_evaluate(&law, V, f, &G);
+    // the determinants of the leading blocks, in units of the diagonal
+    double *t = G.t, *d = G.slack;
+    for (int part = 0; part < 2; part++, t = d) {
+      double most = fmax(fmax(t[0], t[2]), 1e-300), R2 = law.radius * law.radius;
+      double rounding = 1e-8 * most;
+      check_below(-(t[0]), rounding);
+      check_below(-(t[2]), rounding);
+      check_below(-(t[0] * t[2] - t[1] * t[1]), rounding * most);
+      check_below(-(t[5]), rounding * R2);
+      check_below(-(t[0] * t[5] - t[3] * t[3]), rounding * (most * R2 + t[5]));
+      check_below(-(t[2] * t[5] - t[4] * t[4]), rounding * (most * R2 + t[5]));
+    }
+  }
+}
+
+// Friction has a closed form while every point sticks and is a sum over points or an integral about
+// the pole when one slips: nothing may jump in between, also where not all of the patch presses.
 static void friction_does_not_jump_where_slip_begins(void** state) {
   (void)state;
   Random r = {13};
-  int nfine = 0;
   for (int k = 0; k < 200; k++) {
     abVec2 p[N];
-    double store[NSTORE], fine[36 * N], V[6] = {0}, f[2][6];
+    double store[NSTORE], V[6] = {0}, f[2][6];
     abPatchLaw law;
     make_polygon(&r, p);
     make_law(&r, &law, p, store);
     memset(law.bristle, 0, sizeof law.bristle);
-    for (int j = 1; j < 3; j++) law.profile[0][j] = random_uniform(&r, -1, 1);
-    ab_patch_profile_ready(&law);
-    ab_patch_set_load(&law, 3);
     V[0] = random_uniform(&r, -1, 1), V[1] = random_uniform(&r, -1, 1);
     V[5] = random_uniform(&r, -1, 1);
-    law.fine = k % 2 ? fine : NULL;
-    double fast[6];
-    for (int i = 0; i < 6; i++) fast[i] = 1e3 * V[i];
-    ab_patch_choose_rule(&law, fast);
-    nfine += law.use_fine;
+    law.about_pole = k % 2;
     double most = 0;
-    for (int i = 0; i < N; i++) {
-      abVec2 s = v2(V[0] - V[5] * p[i].y, V[1] + V[5] * p[i].x);
-      most = fmax(most, v2_norm(s));
+    for (int i = 0; i < law.nregion; i++) {
+      double x = law.region[i].x + law.at[0], y = law.region[i].y + law.at[1];
+      most = fmax(most, v2_norm(v2(V[0] - V[5] * y, V[1] + V[5] * x)));
     }
     for (int side = 0; side < 2; side++) {
       double W[6] = {0}, factor = (1 + (side ? 1e-9 : -1e-9)) * law.slip_speed / most;
@@ -262,39 +234,49 @@ static void friction_does_not_jump_where_slip_begins(void** state) {
     check_near(f[0][1], f[1][1], limit);
     check_near(f[0][5], f[1][5], 3 * limit);
   }
-  assert_true(nfine > 20);
+}
+
+// The pressure acts where it is wanted, and is affine where it is positive. What its few steps
+// leave is moved; it is a small part of the patch wherever the pressure acts.
+static void pressure_acts_where_it_should(void** state) {
+  (void)state;
+  Random r = {16};
+  for (int k = 0; k < 2000; k++) {
+    abVec2 p[N];
+    double store[NSTORE];
+    abPatchLaw law;
+    make_polygon(&r, p);
+    make_patch(&law, N, p, store);
+    abVec2 c = point_inside(&r, p, k % 2);
+    ab_patch_spread(&law, c.x, c.y);
+    double x = law.centre.x + law.at[0], y = law.centre.y + law.at[1];
+    // within the share of the radius by which it is kept off the border
+    check_near(x, c.x, 3e-3 * law.radius);
+    check_near(y, c.y, 3e-3 * law.radius);
+    check_below(hypot(law.at[0], law.at[1]), 0.05 * sqrt(law.spread2) + 3e-3 * law.radius);
+  }
 }
 
 // The triangle's pressure p (1 - u - v) with u, v in units of its legs L has the centre L / 4 from
 // each leg and the squared radius of gyration 2 (1/10 - 1/16) L^2.
 static void pressure_at_a_corner_resists_turning(void** state) {
   (void)state;
-  double length[3] = {0.2, 0.01, 1e-4};
+  double length[3] = {0.8, 0.2, 0.04};
   for (int k = 0; k < 3; k++) {
     abVec2 p[4] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
-    double store[3 * 20], L = length[k], R = sqrt(0.075) * L, f[6];
+    double store[NSTORE], L = length[k], R = sqrt(0.075) * L, f[6];
     abPatchSlope G;
     abPatchLaw law;
-    memset(&law, 0, sizeof law);
-    law.ncorner = 4, law.npoint = ab_quadrature_count(4), law.polygon = p;
-    law.x = store, law.y = store + 20, law.w = store + 40;
-    for (int i = 0; i < 4; i++) law.x[i] = p[i].x, law.y[i] = p[i].y;
-    ab_polygon_moments(4, p, &law.moments);
-    law.weight = law.weight_t = 1, law.mu = 0.5;
-    for (int i = 0; i < 2; i++)
-      law.profile[i][0] = L - 2, law.profile[i][1] = law.profile[i][2] = -1;
-    ab_patch_profile_ready(&law);
+    make_patch(&law, 4, p, store);
+    law.stiffness = law.stiffness_t = 1, law.mu = 0.5;
+    ab_patch_spread(&law, -1 + L / 4, -1 + L / 4);
     ab_patch_set_load(&law, 3);
-    // about the corner, where the one point is: slowly, and so fast that all slips
-    double slow[6] = {0}, fast[6] = {0}, limit = 0.5 * 3;
-    slow[5] = 0.1 * law.slip_speed, slow[0] = -slow[5], slow[1] = slow[5];
-    fast[5] = 1e6 * law.slip_speed / L, fast[0] = -fast[5], fast[1] = fast[5];
+    double slow[6] = {0}, limit = 0.5 * 3, x = -1 + L / 4;
+    slow[5] = 0.1 * law.slip_speed, slow[0] = slow[5] * x, slow[1] = -slow[5] * x;
     ab_patch_evaluate(&law, slow, f, &G);
-    // rounding of squares of size 1
-    double rounding = 1e-15 / (R * R);
-    check_near(f[5] + f[0] - f[1], -limit * 0.1 * R * R, (1e-9 + rounding) * limit * 0.1 * R * R);
-    ab_patch_evaluate(&law, fast, f, &G);
-    check_near(f[5] + f[0] - f[1], -limit * R, (1e-9 + rounding) * limit * R);
+    // about where it acts; found in a few steps, to a hundredth of the patch's radius
+    double torque = f[5] - x * f[1] + x * f[0];
+    check_near(torque, -limit * 0.1 * R * R, 0.05 * limit * 0.1 * R * R);
   }
 }
 
@@ -330,58 +312,50 @@ static void plate_that_spins_on_its_corner_comes_to_rest(void** state) {
 }
 
 // Friction by the definition, on a fine grid.
-static void friction_on_grid(const abPatchLaw* law, const double s[3], double f[3]) {
+static void friction_on_grid(const abPatchLaw* law, const abVec2* polygon, const double s[3],
+                             double f[3]) {
   enum { CELLS = 700 };
-  double profile = 0, cell = 8.0 / CELLS;
+  double all = 0, cell = 8.0 / CELLS;
   f[0] = f[1] = f[2] = 0;
   for (int i = 0; i < CELLS * CELLS; i++) {
     double x = (i % CELLS + 0.5) * cell - 4, y = ((double)(i / CELLS) + 0.5) * cell - 4;
-    double p = law->profile[0][0] + law->profile[0][1] * x + law->profile[0][2] * y;
+    double p = law->field[0] + law->field[1] * x + law->field[2] * y;
     bool inside = p > 0;
     for (int k = 0; k < N && inside; k++) {
-      abVec2 a = law->polygon[k], u = v2_sub(law->polygon[(k + 1) % N], a);
+      abVec2 a = polygon[k], u = v2_sub(polygon[(k + 1) % N], a);
       inside = v2_cross(u, v2_sub(v2(x, y), a)) > 0;
     }
     if (!inside) continue;
+    x += law->at[0], y += law->at[1];
     double a = s[0] - s[2] * y, b = s[1] + s[2] * x, v = fmax(sqrt(a * a + b * b), law->slip_speed);
-    profile += p;
+    all += p;
     f[0] -= p * a / v, f[1] -= p * b / v, f[2] -= p * (x * b - y * a) / v;
   }
-  for (int k = 0; k < 3; k++) f[k] *= law->mu * law->load / profile;
-}
-
-// A law with an affine profile that is positive on all of the patch, and with a finer rule.
-static void make_turning(Random* r, abPatchLaw* law, const abVec2* p, double* store, double* fine) {
-  make_law(r, law, p, store);
-  memset(law->bristle, 0, sizeof law->bristle);
-  double sx = random_uniform(r, -0.15, 0.15), sy = random_uniform(r, -0.15, 0.15);
-  for (int i = 0; i < 2; i++)
-    law->profile[i][0] = 1, law->profile[i][1] = sx, law->profile[i][2] = sy;
-  ab_patch_profile_ready(law);
-  ab_patch_set_load(law, 3);
-  law->fine = fine;
+  for (int k = 0; k < 3; k++) f[k] *= law->mu * law->load / all;
 }
 
 // About poles in and around the patch; at full speed, and so slow that a part of it sticks.
-static void friction_of_a_fast_turning_patch_is_the_integral(void** state) {
+static void friction_of_a_turning_patch_is_the_integral(void** state) {
   (void)state;
   Random r = {41};
-  int npole = 0;
   for (int k = 0; k < 24; k++) {
     abVec2 p[N];
-    double store[NSTORE], fine[36 * N], V[6] = {0}, f[6], grid[3];
+    double store[NSTORE], V[6] = {0}, f[6], grid[3];
     abPatchSlope G;
     abPatchLaw law;
     make_polygon(&r, p);
-    make_turning(&r, &law, p, store, fine);
+    make_law(&r, &law, p, store);
+    memset(law.bristle, 0, sizeof law.bristle);
+    abVec2 c = v2_add(law.centroid, v2_scale(0.2 * law.radius, v2(cos(k), sin(k))));
+    ab_patch_spread(&law, c.x, c.y);
+    ab_patch_set_load(&law, 3);
     V[5] = (k % 2 ? 1 : -1) * law.slip_speed * 1e4;
     V[0] = V[5] * random_uniform(&r, -3, 3), V[1] = V[5] * random_uniform(&r, -3, 3);
-    ab_patch_choose_rule(&law, V);
-    npole += law.about_pole;
-    if (!law.about_pole) continue;
     for (int i = 0; i < 6 && k % 4 == 3; i++) V[i] *= 1.5e-4;
+    ab_patch_choose_rule(&law, V);
+    assert_true(law.about_pole);
     ab_patch_evaluate(&law, V, f, &G);
-    friction_on_grid(&law, (double[3]){V[0], V[1], V[5]}, grid);
+    friction_on_grid(&law, p, (double[3]){V[0], V[1], V[5]}, grid);
     // cells of 0.011 at a border of length 10 around an area of 6: a thousandth, times the lever
     double limit = 1e-3 * law.mu * law.load;
     check_near(f[0], grid[0], limit);
@@ -401,21 +375,23 @@ static void friction_of_a_fast_turning_patch_is_the_integral(void** state) {
       }
     }
   }
-  assert_true(npole > 12);
 }
 
 // The pole moves away from the patch in steps of a thousandth: nothing changes by much more than
-// it, and outside of the patch by hardly more than in the step before (1e-6 for the curve, and the
-// tolerance of large islands where the finer rule takes over).
+// it, and outside of the patch by hardly more than in the step before (1e-6 for the curve, and a
+// tolerance where the rule takes over).
 static void friction_does_not_jump_as_the_pole_goes_far(void** state) {
   (void)state;
   Random r = {42};
   for (int k = 0; k < 20; k++) {
     abVec2 p[N];
-    double store[NSTORE], fine[36 * N], V[6] = {0}, last[6], change[6], f[6];
+    double store[NSTORE], V[6] = {0}, last[6], change[6], f[6];
     abPatchLaw law;
     make_polygon(&r, p);
-    make_turning(&r, &law, p, store, fine);
+    make_law(&r, &law, p, store);
+    memset(law.bristle, 0, sizeof law.bristle);
+    ab_patch_spread(&law, law.centroid.x, law.centroid.y + 0.2 * law.radius);
+    ab_patch_set_load(&law, 3);
     double angle = random_uniform(&r, 0, 6.28), speed = 1e4 * law.slip_speed;
     V[5] = speed;
     ab_patch_choose_rule(&law, V);
@@ -437,7 +413,8 @@ static void friction_does_not_jump_as_the_pole_goes_far(void** state) {
   }
 }
 
-static void pressure_does_not_feel_a_vertex_on_an_edge(void** state) {
+// A corner that hardly is one, or that a small cut replaces, changes nothing but a little.
+static void pressure_hardly_feels_a_corner_that_comes_or_goes(void** state) {
   (void)state;
   Random r = {14};
   for (int k = 0; k < 100; k++) {
@@ -447,18 +424,21 @@ static void pressure_does_not_feel_a_vertex_on_an_edge(void** state) {
     abPatchLaw law[2];
     make_polygon(&r, p);
     memcpy(q, p, sizeof q);
-    p[N - 1] = v2_scale(0.5, v2_add(p[N - 2], p[0]));  // on the edge, and elsewhere on it
-    q[N - 1] = v2_add(p[0], v2_scale(0.1, v2_sub(p[N - 2], p[0])));
+    p[N - 1] = v2_add(p[0], v2_scale(1e-6, v2_sub(p[N - 2], p[0])));  // p[0] cut off, or not
+    p[0] = v2_add(p[0], v2_scale(1e-6, v2_sub(p[1], p[0])));
     Random same = r;
-    make_law(&r, &law[0], p, store[0]);
-    make_law(&same, &law[1], q, store[1]);
-    for (int i = 2; i < 5; i++) V[i] = random_uniform(&r, -1, 1);
     for (int i = 0; i < 2; i++) {
-      law[i].slip_speed = 0;
+      make_patch(&law[i], i ? N - 1 : N, i ? q : p, store[i]);
+      law[i].stiffness = 1;
+      Random own = same;
+      for (int t = 0; t < 6; t++) law[i].target[t / 3][t % 3] = random_uniform(&own, -0.5, 1);
+      ab_patch_set_aims(&law[i]);
+      for (int j = 2; j < 5; j++) V[j] = random_uniform(&own, -1, 1);
       ab_patch_evaluate(&law[i], V, f[i], &G[i]);
     }
-    for (int i = 2; i < 5; i++) check_near(f[0][i], f[1][i], 1e-12 * 100);
-    for (int i = 0; i < 6; i++) check_near(G[0].n[i], G[1].n[i], 1e-12 * 100);
+    random_uniform(&r, 0, 1);
+    // moved by 1e-6 of an edge of length 2; a corner at the brink of pressing is rare
+    for (int i = 2; i < 5; i++) check_near(f[0][i], f[1][i], 1e-4);
   }
 }
 
@@ -468,12 +448,14 @@ int main(void) {
       cmocka_unit_test(unit_square_has_known_moments),
       cmocka_unit_test(impulse_is_the_gradient_of_the_energy),
       cmocka_unit_test(derivative_is_that_of_the_impulse),
+      cmocka_unit_test(derivative_is_positive),
       cmocka_unit_test(friction_does_not_jump_where_slip_begins),
+      cmocka_unit_test(pressure_acts_where_it_should),
       cmocka_unit_test(pressure_at_a_corner_resists_turning),
       cmocka_unit_test(plate_that_spins_on_its_corner_comes_to_rest),
-      cmocka_unit_test(friction_of_a_fast_turning_patch_is_the_integral),
+      cmocka_unit_test(friction_of_a_turning_patch_is_the_integral),
       cmocka_unit_test(friction_does_not_jump_as_the_pole_goes_far),
-      cmocka_unit_test(pressure_does_not_feel_a_vertex_on_an_edge),
+      cmocka_unit_test(pressure_hardly_feels_a_corner_that_comes_or_goes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,10 +212,12 @@ static int find_features(abTouchWork* w, int ntried, int n, abTouchFeature* feat
 }
 
 // Where the second feature tells the two apart, too, across the first, only a sliver can meet: one
-// that does not overlap in the step by more than the margin is no contact.
+// that does not overlap in the step by more than the margin is no contact, unless it has carried a
+// load, as an edge that rests on an edge does.
 static bool passes(abTouchWork* w, int n, abTouchFeature* feature, const abPatch* p) {
   const abTouch* t = w->touch;
   if (p->kind == AB_PATCH_SURFACE || fmin(feature[0].g0, feature[0].g1) < -t->margin) return false;
+  if (t->normal && t->watch > 0 && v3_dot(*t->normal, feature[0].n) > ACROSS) return false;
   if (is_hulls(w)) n = ab_touch_hulls(w, 1, false, feature) ? 2 : 1;
   return n > 1 && feature[1].g0 >= -t->tolerance &&
          fabs(v3_dot(feature[0].n, feature[1].n)) < ACROSS;

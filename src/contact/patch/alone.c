@@ -26,7 +26,7 @@
 #define NEAR_ENOUGH 1e-5
 #define FAR_OFF 1e-3
 
-enum { LOCAL_STEPS = 12, LOCAL_ROUNDS = 8 };
+enum { LOCAL_STEPS = 12, LOCAL_ROUNDS = 8, MOST_CUTS = 5 };
 
 // Columns of Phi for one free body.
 static void add_mobility(const abResponse* r, const abPatchContact* c, int k, double* phi) {
@@ -158,83 +158,123 @@ static void apply6(const double* A, const double x[6], double y[6]) {
   }
 }
 
-// The impulse that belongs to X: impulse + R (X - V).
-static void impulse_at(const abPatchContact* c, double F[6]) {
-  double d[6];
-  for (int k = 0; k < 6; k++) d[k] = c->X[k] - c->V[k];
-  apply6(c->R, d, F);
-  for (int k = 0; k < 6; k++) F[k] += c->impulse[k];
+// A = L U in place, 1 / U on the diagonal, without pivoting: the normal third comes first and is
+// positive definite, and friction couples to it weakly. False where that fails.
+static const int ORDER[6] = {2, 3, 4, 0, 1, 5};
+
+static bool factor_lu(double A[36]) {
+  for (int k = 0; k < 6; k++) {
+    double per = 1 / A[7 * k];
+    if (!(A[7 * k] > 0)) return false;
+    A[7 * k] = per;
+    for (int i = k + 1; i < 6; i++) {
+      double t = A[6 * i + k] *= per;
+      for (int j = k + 1; j < 6; j++) A[6 * i + j] -= t * A[6 * k + j];
+    }
+  }
+  return true;
 }
 
-// The Newton step s from X, where the law is X_f, X_G; returns its size as a speed: of the
-// effective mass along the normal with the same energy.
-static double local_step(abPatchContact* c, const double F[6], double s[6]) {
-  abPatchSlope G = c->X_G;
-  ab_patch_mix_slack(&G, ab_patch_trust(c, c->X_f, F));
-  double A[36], y[6], sum = 0;
-  ab_patch_expand_G(&G, A);
-  for (int k = 0; k < 36; k++) A[k] += c->R[k];
-  factor6(A, DBL_EPSILON);
-  for (int k = 0; k < 6; k++) s[k] = c->X_f[k] - F[k];
-  solve6(A, s);
+static void solve_lu(const double A[36], const double b[6], double x[6]) {
+  double y[6];
+  for (int i = 0; i < 6; i++) {
+    y[i] = b[ORDER[i]];
+    for (int k = 0; k < i; k++) y[i] -= A[6 * i + k] * y[k];
+  }
+  for (int i = 5; i >= 0; i--) {
+    for (int k = i + 1; k < 6; k++) y[i] -= A[6 * i + k] * y[k];
+    y[i] *= A[7 * i];
+  }
+  for (int i = 0; i < 6; i++) x[ORDER[i]] = y[i];
+}
+
+// --- the problem of one contact
+
+// What is to vanish: law(X) - impulse - R (X - V).
+static void lack_at(const abPatchContact* c, double lack[6]) {
+  double d[6], y[6];
+  for (int k = 0; k < 6; k++) d[k] = c->X[k] - c->V[k];
+  apply6(c->R, d, y);
+  for (int k = 0; k < 6; k++) lack[k] = c->X_f[k] - c->impulse[k] - y[k];
+}
+
+// A step as a speed: of the effective mass along the normal with the same energy.
+static double size_of(const abPatchContact* c, const double s[6]) {
+  double y[6], sum = 0;
   apply6(c->R, s, y);
   for (int k = 0; k < 6; k++) sum += s[k] * y[k];
-  return sqrt(fmax(0, sum) / (c->push * c->law.moments.m[AB_M_1]));
+  return sqrt(fmax(0, sum) / c->mass);
 }
 
-// One step of Newton's method for the contact alone.
-typedef struct Try {
-  double F[6], s[6], Rs[6];  // impulse that belongs to X, step, change of that impulse
-  double X[6], f[6];         // a point along the step and the law there
-  abPatchSlope G;
-} Try;
-
-// The energy's slope at X + a s, whose impulse is F + a R s. What is found there stays in `t`.
-static double slope_at(abPatchContact* c, Try* t, double a) {
-  double slope = 0;
-  for (int k = 0; k < 6; k++) t->X[k] = c->X[k] + a * t->s[k];
-  ab_patch_evaluate(&c->law, t->X, t->f, &t->G);
-  for (int k = 0; k < 6; k++) slope += t->s[k] * (t->F[k] + a * t->Rs[k] - t->f[k]);
-  return slope;
-}
-
-// Leaves in `t` the root of the slope along s, roughly, behind any kink; the full step where it is
-// good.
-static void local_search(abPatchContact* c, Try* t) {
-  double slope0 = 0;
-  apply6(c->R, t->s, t->Rs);
-  for (int k = 0; k < 6; k++) slope0 -= (c->X_f[k] - t->F[k]) * t->s[k];
-  double low = 0, high = 1, flow = slope0, fhigh = slope_at(c, t, 1), last = 1;
-  if (fhigh <= 0.5 * -slope0) return;
-  bool bisect = false;
-  for (int i = 0; i < 12 && high - low > 0.05 * high; i++) {
-    double width = high - low;
-    last = bisect ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
-    double f = slope_at(c, t, last);
-    if (fabs(f) <= 0.3 * -slope0) return;
-    if (f > 0)
-      high = last, fhigh = f;
-    else
-      low = last, flow = f;
-    bisect = high - low > 0.5 * width;
+// The law at X, with the load that bounds friction and where that acts as the pressure there says.
+static void evaluate_at_X(abPatchContact* c) {
+  abPatchLaw* law = &c->law;
+  ab_patch_press(law, c->X, c->X_f, &c->X_G);
+  if (law->mu > 0) {
+    double d[2];
+    ab_patch_set_load(law, fmax(c->X_f[2], ab_patch_least_load(c)));
+    if (ab_patch_offset(c, c->X_f, d)) law->at[0] += d[0], law->at[1] += d[1];
   }
-  if (last != high) slope_at(c, t, high);
+  ab_patch_rub(law, c->X, c->X_f, &c->X_G);
+  c->X_load = law->load;
 }
 
-// Newton's method from X, where the law is known, down to a share of the first step or of the unit
-// speed; returns the size of the first step.
-static double solve_alone(abPatchContact* c, double share, double least) {
-  Try t;
-  double first = 0, enough = least * c->unit;
+// Minus the derivative of that, and R. Friction follows the load and, where it slides, the place of
+// the pressure: x = -M_2 / N, y = M_1 / N of the normal impulse (N, M_1, M_2).
+static bool factor_at_X(const abPatchContact* c, double A[36]) {
+  const abPatchSlope* G = &c->X_G;
+  const double *n = G->n, *f = c->X_f;
+  abPatchSlope mixed = *G;
+  ab_patch_mix_slack(&mixed, ab_patch_trust(c, f, c->impulse));
+  double full[36], d[2];
+  ab_patch_expand_G(&mixed, full);
+  if (c->law.mu > 0 && f[2] > ab_patch_least_load(c)) {
+    bool moves = ab_patch_offset(c, f, d);
+    double per = 1 / f[2], row[3][3] = {{n[0], n[1], n[3]}, {n[1], n[2], n[4]}, {n[3], n[4], n[5]}};
+    double change[3][6] = {{0}};
+    ab_patch_friction_change(c, 1, 0, 0, change[0]);
+    if (moves) ab_patch_friction_change(c, 0, 1, 0, change[1]);
+    if (moves) ab_patch_friction_change(c, 0, 0, 1, change[2]);
+    static const int across[3] = {0, 1, 5};
+    for (int j = 0; j < 3; j++) {
+      double dl = row[0][j], dx = -per * row[2][j] + per * per * f[4] * dl,
+             dy = per * row[1][j] - per * per * f[3] * dl;
+      for (int i = 0; i < 3; i++) {
+        int k = across[i];
+        full[6 * k + 2 + j] += change[0][k] * dl + change[1][k] * dx + change[2][k] * dy;
+      }
+    }
+  }
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++)
+      A[6 * i + j] = full[6 * ORDER[i] + ORDER[j]] + c->R[6 * ORDER[i] + ORDER[j]];
+  return factor_lu(A);
+}
+
+// Newton's method from X, down to a share of the unit speed. A step that the simplified Newton step
+// behind it does not confirm by being shorter is halved (Deuflhard's natural test). Returns the
+// size of the first step; *done: whether it came to its end.
+static double solve_whole(abPatchContact* c, double least, bool* done) {
+  double A[36], lack[6], s[6], next[6], first = 0;
+  double enough = fmax(least * c->unit, 8 * DBL_EPSILON * ab_patch_speed(c, c->V));
+  *done = false;
+  evaluate_at_X(c);
   for (int i = 0; i < LOCAL_STEPS; i++) {
-    impulse_at(c, t.F);
-    double way = local_step(c, t.F, t.s);
-    if (i == 0) first = way, enough = fmax(enough, share * way);
-    if (!(way > enough)) break;
-    local_search(c, &t);
-    memcpy(c->X, t.X, sizeof c->X);
-    memcpy(c->X_f, t.f, sizeof c->X_f);
-    c->X_G = t.G;
+    if (!factor_at_X(c, A)) return first;
+    lack_at(c, lack);
+    solve_lu(A, lack, s);
+    double way = size_of(c, s), taken = 0, a = 1;
+    if (i == 0) first = way;
+    *done = way <= enough;
+    if (*done) return first;
+    for (int cut = 0; cut < MOST_CUTS; cut++, a *= 0.5) {
+      for (int k = 0; k < 6; k++) c->X[k] += (a - taken) * s[k];
+      taken = a;
+      evaluate_at_X(c);
+      lack_at(c, lack);
+      solve_lu(A, lack, next);
+      if (size_of(c, next) <= (1 - 0.25 * a) * way) break;
+    }
   }
   return first;
 }
@@ -242,6 +282,7 @@ static double solve_alone(abPatchContact* c, double share, double least) {
 // The answer is the law at X, linearised there.
 static void linearise(abPatchContact* c) {
   double d[6], Gd[6];
+  c->X_load = c->law.load;
   c->G = c->X_G;
   ab_patch_mix_slack(&c->G, ab_patch_trust(c, c->X_f, c->impulse));
   for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->X[k];
@@ -249,32 +290,100 @@ static void linearise(abPatchContact* c) {
   for (int k = 0; k < 6; k++) c->answer[k] = c->X_f[k] - Gd[k];
 }
 
+// Several contacts: with loads and places of friction as they are, each contact's problem is
+// convex. The step is shortened to where the energy along it is least, roughly, but behind any
+// kink.
+static double slope_along(abPatchContact* c, const double from[6], const double s[6], double a,
+                          double* lack) {
+  double slope = 0;
+  for (int k = 0; k < 6; k++) c->X[k] = from[k] + a * s[k];
+  ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+  lack_at(c, lack);
+  for (int k = 0; k < 6; k++) slope -= s[k] * lack[k];
+  return slope;
+}
+
+static void search_along(abPatchContact* c, const double s[6], double lack[6]) {
+  double from[6], slope0 = 0;
+  memcpy(from, c->X, sizeof from);
+  for (int k = 0; k < 6; k++) slope0 -= s[k] * lack[k];
+  double low = 0, high = 1, flow = slope0, fhigh = slope_along(c, from, s, 1, lack), last = 1;
+  if (fhigh <= 0.5 * -slope0) return;
+  bool bisect = false;
+  for (int i = 0; i < 12 && high - low > 0.05 * high; i++) {
+    double width = high - low;
+    last = bisect ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
+    double f = slope_along(c, from, s, last, lack);
+    if (fabs(f) <= 0.3 * -slope0) return;
+    if (f > 0)
+      high = last, fhigh = f;
+    else
+      low = last, flow = f;
+    bisect = high - low > 0.5 * width;
+  }
+  if (last != high) slope_along(c, from, s, high, lack);
+}
+
+// Returns the size of the first step, in units of the contact's own.
+static double solve_frozen(abPatchContact* c, double share, double least) {
+  double lack[6], s[6], A[36], F[6], first = 0, enough = least * c->unit;
+  ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+  lack_at(c, lack);
+  for (int i = 0; i < LOCAL_STEPS; i++) {
+    abPatchSlope G = c->X_G;
+    for (int k = 0; k < 6; k++) F[k] = c->X_f[k] - lack[k];
+    ab_patch_mix_slack(&G, ab_patch_trust(c, c->X_f, F));
+    ab_patch_expand_G(&G, A);
+    for (int k = 0; k < 36; k++) A[k] += c->R[k];
+    factor6(A, DBL_EPSILON);
+    memcpy(s, lack, sizeof s);
+    solve6(A, s);
+    double way = size_of(c, s);
+    if (i == 0) first = way, enough = fmax(enough, share * way);
+    if (!(way > enough)) break;
+    search_along(c, s, lack);
+  }
+  return first / c->unit;
+}
+
 static void begin_alone(abPatchContact* c) {
   if (!(c->impulse[2] > 0)) memcpy(c->X, c->V, sizeof c->X);  // what did not press begins at V
-  ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
 }
 
 static void relax_contact(abPatchContact* c) {
   begin_alone(c);
-  c->far = solve_alone(c, 0.03, NEAR_ENOUGH) / c->unit;
+  c->far = solve_frozen(c, 0.03, NEAR_ENOUGH);
   linearise(c);
+}
+
+// The same with loads and places followed in rounds, for where Newton's method does not end.
+static void solve_in_rounds(abPatchContact* c, double enough) {
+  for (int i = 0; i < LOCAL_ROUNDS; i++) {
+    double d[2];
+    solve_frozen(c, 0, fmin(1e-10, 1e-3 * enough));
+    double load = fmax(c->X_f[2], ab_patch_least_load(c));
+    bool same = fabs(load - c->law.load) <= enough * load;
+    ab_patch_offset(c, c->X_f, d);
+    same &= hypot(d[0], d[1]) <= enough * c->law.radius;
+    if (!(c->law.mu > 0) || same) break;
+    ab_patch_set_load(&c->law, load);
+    ab_patch_follow_pressure(c, c->X, c->X_f);
+  }
 }
 
 // The only contact of its island: its own problem is the whole one, with the bound of friction and
 // where it acts.
 static void solve_only(abPatchContact* c, double enough) {
+  bool done;
   begin_alone(c);
-  for (int i = 0; i < LOCAL_ROUNDS; i++) {
-    double way = solve_alone(c, 0, fmin(1e-10, 1e-3 * enough)) / c->unit, d[2];
-    if (i == 0) c->far = way;
-    double load = fmax(c->X_f[2], ab_patch_least_load(c));
-    bool same = fabs(load - c->law.load) <= enough * load;
-    ab_patch_offset(c, c->X_f, d);
-    same &= hypot(d[0], d[1]) <= enough * ab_patch_radius(c);
-    if (!(c->law.mu > 0) || same) break;
+  double X[6], at[2] = {c->law.at[0], c->law.at[1]}, load = c->law.load;
+  memcpy(X, c->X, sizeof X);
+  c->far = solve_whole(c, 1e-13, &done) / c->unit;
+  if (!done) {
+    memcpy(c->X, X, sizeof X);
+    memcpy(c->law.at, at, sizeof at);
     ab_patch_set_load(&c->law, load);
-    ab_patch_follow_pressure(c, c->X, c->X_f);
-    ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+    solve_in_rounds(c, enough);
   }
   linearise(c);
 }

@@ -1,14 +1,29 @@
-// The area of a contact: the points, corners and parts of its law, from the polygon of its patch.
+// The area of a contact: its corners, and how the pressure that friction feels is spread over it.
+//
+// Where two rigid bodies touch with a face, mechanics fixes three numbers of the pressure: its sum
+// N and where it acts, c. Of all distributions with these the one that is affine where it presses,
+//
+//   p(r) = max(0, g_0 + g_1 x + g_2 y),   integral of p (1, x, y) = N (1, c_x, c_y),
+//
+// is taken: that of an elastic layer without tension. With c near the middle it presses everywhere;
+// as c goes to the border, what is pressed shrinks to a strip along an edge or to a corner.
+// Friction so has the right lever in each case. The size of g does not matter, only its direction
+// does.
+//
+// g is found by Newton's method for the convex problem 1/2 integral p^2 - c.g: with M the moments
+// of the region where g is positive, g <- M^-1 (1, c). What is left after a few steps is taken off
+// by moving the whole (abPatchLaw.at), so that friction acts at c exactly.
 #include <math.h>
 #include <string.h>
 
+#include "base/simd.h"
 #include "contact/patch/patch.h"
 #include "math/vec.h"
 
 // A round body rolls: the width of its patch is only the depth of the overlap, which its curvature
 // makes wide, and must not resist. Spheres and ellipsoids touch in a point, capsules along their
-// axis. It goes by the shapes alone: a rule by the patch's size would switch to and fro at rest.
-typedef enum Extent { EXTENT_POINT, EXTENT_LINE, EXTENT_AREA } Extent;
+// axis. It goes by the shapes alone: a rule by the patch's size would oscillate at rest.
+typedef enum Extent { EXTENT_POINT = 1, EXTENT_LINE, EXTENT_AREA } Extent;
 
 static Extent extent_of_shape(const abShape* s) {
   if (!s) return EXTENT_AREA;
@@ -22,64 +37,25 @@ static Extent extent_of(const abPair* pair) {
   return a < b ? a : b;
 }
 
-// Five points at most, filled up with points of no weight (points.h).
-enum { COLLAPSED = 8 };
+static int in_lanes(int n) { return (n + AB_LANES - 1) / AB_LANES * AB_LANES; }
 
-static void collapse_area(const abPatch* patch, Extent extent, abPatchLaw* law) {
-  double A = patch->area > 0 ? patch->area : 1;
-  double cx = patch->mx / A, cy = patch->my / A;
-  law->filled = true;
-  for (int i = 0; i < COLLAPSED; i++) law->x[i] = cx, law->y[i] = cy, law->w[i] = 0;
-  if (extent == EXTENT_LINE) {
-    double xx = patch->mxx / A - cx * cx, xy = patch->mxy / A - cx * cy,
-           yy = patch->myy / A - cy * cy;
-    double turn = 0.5 * atan2(2 * xy, xx - yy), c = cos(turn), s = sin(turn);
-    double low = INFINITY, high = -INFINITY;
-    for (int i = 0; i < patch->nvert; i++) {
-      double along = c * (patch->polygon[i].x - cx) + s * (patch->polygon[i].y - cy);
-      low = fmin(low, along), high = fmax(high, along);
-    }
-    // two Simpson rules side by side: ends, middle, quarters; exact for cubics
-    static const double place[5] = {0, 1, 0.5, 0.25, 0.75};
-    static const double weight[5] = {1.0 / 12, 1.0 / 12, 2.0 / 12, 4.0 / 12, 4.0 / 12};
-    law->ncorner = 2, law->npoint = COLLAPSED;
-    for (int i = 0; i < 5; i++) {
-      double along = low + place[i] * (high - low);
-      law->x[i] = cx + c * along, law->y[i] = cy + s * along, law->w[i] = A * weight[i];
-    }
-  } else {
-    law->ncorner = 1, law->npoint = COLLAPSED;
-    law->x[0] = cx, law->y[0] = cy, law->w[0] = A;
-  }
-  double* m = law->moments.m;
-  memset(m, 0, sizeof law->moments.m);
-  for (int i = 0; i < law->npoint; i++) {
-    double x = law->x[i], y = law->y[i], w = law->w[i];
-    m[AB_M_1] += w, m[AB_M_X] += w * x, m[AB_M_Y] += w * y;
-    m[AB_M_XX] += w * x * x, m[AB_M_XY] += w * x * y, m[AB_M_YY] += w * y * y;
-    m[AB_M_XXX] += w * x * x * x, m[AB_M_XXY] += w * x * x * y;
-    m[AB_M_XYY] += w * x * y * y, m[AB_M_YYY] += w * y * y * y;
-  }
-}
+// Points of the rule on a line: two Simpson rules side by side, exact for cubics.
+enum { LINE_POINTS = 5 };
 
-static int point_count(const abPair* pair) {
-  return extent_of(pair) == EXTENT_AREA ? ab_quadrature_count(pair->patch.nvert) : COLLAPSED;
-}
-
-// Polygons with many edges have points enough without the finer rule.
-static int fine_count(const abPair* pair) {
-  int n = pair->patch.nvert;
-  return n <= 6 && extent_of(pair) == EXTENT_AREA ? ab_quadrature_fine_count(n) : 0;
+static int point_count(Extent extent, int n) {
+  return extent == EXTENT_AREA ? ab_quadrature_count(n + 1) : in_lanes(LINE_POINTS);
 }
 
 int ab_patch_store_size(const abPair* pair) {
-  int n = pair->patch.nvert;
-  return 3 * (point_count(pair) + fine_count(pair)) + 2 * n + 4 * (n + 2);
+  Extent extent = extent_of(pair);
+  int n = extent == EXTENT_AREA ? pair->patch.nvert : (int)extent;
+  return 4 * in_lanes(n) + 2 * (n + 1) + 2 * ab_ring_room(n + 1) + 3 * point_count(extent, n);
 }
 
-// The polygon without the vertices that hardly bend its border. They come and go with the bodies'
-// least motion, and with each goes a point of the rule: a box at rest on its edge would feel it,
-// and never come to rest. What is cut off is at most this share of the area for each.
+// --- corners
+
+// The polygon without the vertices that hardly bend its border: they come and go with the bodies'
+// least motion. What is cut off is at most this share of the area for each.
 #define HARDLY_BENT 1e-4
 
 static int clean_polygon(const abPatch* patch, abVec2* out) {
@@ -96,38 +72,338 @@ static int clean_polygon(const abPatch* patch, abVec2* out) {
   return patch->nvert;
 }
 
-void ab_patch_set_area(const abPair* pair, abPatchLaw* law, double* store) {
-  const abPatch* patch = &pair->patch;
-  int n = point_count(pair);
-  law->x = store, law->y = store + n, law->w = store + 2 * n;
-  law->fine = fine_count(pair) > 0 ? store + 3 * n : NULL;
-  law->use_fine = law->fine_filled = law->about_pole = false;
-  law->polygon = NULL, law->npart = 0;
-  Extent extent = extent_of(pair);
-  if (extent != EXTENT_AREA) {
-    collapse_area(patch, extent, law);
-    return;
+// The ends of a line through the polygon's centroid along its longer principal axis; or that
+// centroid.
+static void collapse(const abPatch* patch, Extent extent, abVec2* out) {
+  double A = patch->area > 0 ? patch->area : 1, cx = patch->mx / A, cy = patch->my / A;
+  out[0] = v2(cx, cy);
+  if (extent == EXTENT_POINT) return;
+  double xx = patch->mxx / A - cx * cx, xy = patch->mxy / A - cx * cy,
+         yy = patch->myy / A - cy * cy;
+  double turn = 0.5 * atan2(2 * xy, xx - yy), low = INFINITY, high = -INFINITY;
+  abVec2 u = v2(cos(turn), sin(turn));
+  for (int i = 0; i < patch->nvert; i++) {
+    double along = v2_dot(u, v2_sub(patch->polygon[i], out[0]));
+    low = fmin(low, along), high = fmax(high, along);
   }
-  abVec2* polygon = (abVec2*)(store + 3 * (n + fine_count(pair)));
-  int corners = clean_polygon(patch, polygon);
-  law->polygon = polygon;
-  law->ncorner = corners, law->npoint = ab_quadrature_count(corners), law->filled = false;
-  for (int i = 0; i < corners; i++) law->x[i] = polygon[i].x, law->y[i] = polygon[i].y;
-  ab_polygon_moments(corners, polygon, &law->moments);
+  out[1] = v2_add(out[0], v2_scale(high, u)), out[0] = v2_add(out[0], v2_scale(low, u));
 }
 
-// Where the first target is the smaller and where the second.
-void ab_patch_part_area(abPatchLaw* law, double* room) {
-  if (!law->polygon) return;
-  double d[3];
-  for (int k = 0; k < 3; k++) d[k] = law->target[1][k] - law->target[0][k];
-  abPatchArea whole = {.n = law->ncorner, .inner = -1, .x = law->x, .y = law->y}, part[2];
-  double perimeter = ab_polygon_perimeter(whole.n, whole.x, whole.y);
-  whole.inside = 1 - AB_PATCH_BORDER;
-  whole.border = AB_PATCH_BORDER * law->moments.m[AB_M_1] / perimeter;
-  ab_area_split(&whole, d, room, part);
-  for (int k = 0; k < 2; k++) {
-    if (part[k].n < 3) continue;
-    law->part[law->npart++] = (abPatchPart){.target = k, .area = part[k]};
+// Each corner's share of the stiffness is the angle by which the border turns there, in turns: the
+// curvature measure of a convex set. It does not jump where a corner comes or goes, since a small
+// cut has the angles of what it cuts off together; the ends of a line have one half each.
+static double turn_at(int n, const abVec2* p, int i) {
+  if (n < 3) return 1.0 / n;
+  abVec2 a = v2_sub(p[i], p[i ? i - 1 : n - 1]), b = v2_sub(p[i + 1 < n ? i + 1 : 0], p[i]);
+  double across = v2_cross(a, b), along = v2_dot(a, b);
+  if (fabs(along) < 1e-9 * across) return 0.25;
+  return fmax(0, atan2(across, along)) / 6.283185307179586;
+}
+
+static void set_corners(abPatchLaw* law, int n, const abVec2* p) {
+  double sum = 0;
+  law->ncorner = n, law->nlane = in_lanes(n);
+  law->low[0] = law->high[0] = p[0].x, law->low[1] = law->high[1] = p[0].y;
+  for (int i = 0; i < n; i++) {
+    law->x[i] = p[i].x, law->y[i] = p[i].y;
+    law->low[0] = fmin(law->low[0], p[i].x), law->high[0] = fmax(law->high[0], p[i].x);
+    law->low[1] = fmin(law->low[1], p[i].y), law->high[1] = fmax(law->high[1], p[i].y);
+    sum += law->share[i] = turn_at(n, p, i);
   }
+  for (int i = 0; i < n; i++) law->share[i] /= sum;
+  for (int i = n; i < law->nlane; i++)
+    law->x[i] = law->x[0], law->y[i] = law->y[0], law->share[i] = 0;
+}
+
+// Of a narrow patch: its direction. Across, it has no width to speak of.
+static abVec2 direction_of(const double* m) {
+  double A = m[AB_M_1], cx = m[AB_M_X] / A, cy = m[AB_M_Y] / A;
+  double xx = m[AB_M_XX] - A * cx * cx, xy = m[AB_M_XY] - A * cx * cy,
+         yy = m[AB_M_YY] - A * cy * cy;
+  double turn = 0.5 * atan2(2 * xy, xx - yy);
+  return v2(cos(turn), sin(turn));
+}
+
+// Moments of a line or a point with the weight 1.
+static void line_moments(int n, const abVec2* p, double m[10]) {
+  abVec2 a = p[0], b = p[n - 1], c = v2_scale(0.5, v2_add(a, b)), d = v2_scale(0.5, v2_sub(b, a));
+  double xx = d.x * d.x / 3, xy = d.x * d.y / 3, yy = d.y * d.y / 3;
+  m[AB_M_1] = 1, m[AB_M_X] = c.x, m[AB_M_Y] = c.y;
+  m[AB_M_XX] = c.x * c.x + xx, m[AB_M_XY] = c.x * c.y + xy, m[AB_M_YY] = c.y * c.y + yy;
+  m[AB_M_XXX] = c.x * (c.x * c.x + 3 * xx), m[AB_M_YYY] = c.y * (c.y * c.y + 3 * yy);
+  m[AB_M_XXY] = c.y * (c.x * c.x + xx) + 2 * c.x * xy;
+  m[AB_M_XYY] = c.x * (c.y * c.y + yy) + 2 * c.y * xy;
+}
+
+static void moments_of(int n, const abVec2* p, abPolygonMoments* m) {
+  if (n < 3)
+    line_moments(n, p, m->m);
+  else
+    ab_polygon_moments(n, p, m);
+}
+
+void ab_patch_set_area(const abPair* pair, abPatchLaw* law, double* store) {
+  const abPatch* patch = &pair->patch;
+  Extent extent = extent_of(pair);
+  int n = extent == EXTENT_AREA ? patch->nvert : (int)extent, lanes = in_lanes(n);
+  law->x = store, law->y = store + lanes, law->share = store + 2 * lanes;
+  law->aim = store + 3 * lanes;
+  law->region = (abVec2*)(store + 4 * lanes);
+  law->ring.x = store + 4 * lanes + 2 * (n + 1);
+  law->ring.y = law->ring.x + ab_ring_room(n + 1);
+  law->px = law->ring.y + ab_ring_room(n + 1);
+  law->py = law->px + point_count(extent, n), law->pw = law->py + point_count(extent, n);
+  if (extent == EXTENT_AREA)
+    n = clean_polygon(patch, law->region);
+  else
+    collapse(patch, extent, law->region);
+  set_corners(law, n, law->region);
+  moments_of(n, law->region, &law->whole);
+  const double* m = law->whole.m;
+  law->centroid = v2(m[AB_M_X] / m[AB_M_1], m[AB_M_Y] / m[AB_M_1]);
+  law->radius = sqrt((m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1]);
+  bool narrow = extent == EXTENT_LINE || patch->kind == AB_PATCH_LINE;
+  law->axis = narrow ? direction_of(m) : v2(0, 0);
+  law->npoint = 0, law->about_pole = false;
+}
+
+void ab_patch_set_aims(abPatchLaw* law) {
+  const double(*t)[3] = (const double(*)[3])law->target;
+  for (int i = 0; i < law->nlane; i++) {
+    double x = law->x[i], y = law->y[i];
+    double a = t[0][0] + t[0][1] * x + t[0][2] * y, b = t[1][0] + t[1][1] * x + t[1][2] * y;
+    law->aim[i] = a < b ? a : b;
+  }
+}
+
+// --- pressure
+
+static double field_at(const double f[3], double x, double y) { return f[0] + f[1] * x + f[2] * y; }
+
+static abVec2 between(abVec2 a, abVec2 b, double fa, double fb) {
+  return v2_add(a, v2_scale(fa / (fa - fb), v2_sub(b, a)));
+}
+
+// What of the patch is under pressure; its number of corners.
+static int clip(const abPatchLaw* law, const double field[3], abVec2* out) {
+  int n = law->ncorner, m = 0;
+  abVec2 a = v2(law->x[n - 1], law->y[n - 1]);
+  double fa = field_at(field, a.x, a.y);
+  if (n == 2 && fa > 0) out[m++] = a;
+  for (int i = 0; i < (n == 2 ? 1 : n); i++) {
+    abVec2 b = v2(law->x[i], law->y[i]);
+    double fb = field_at(field, b.x, b.y);
+    if ((fa > 0) != (fb > 0)) out[m++] = between(a, b, fa, fb);
+    if (fb > 0) out[m++] = b;
+    a = b, fa = fb;
+  }
+  return m;
+}
+
+static bool positive(const abPatchLaw* law, const double field[3]) {
+  bool all = true;
+  for (int i = 0; i < law->ncorner; i++) all &= field_at(field, law->x[i], law->y[i]) > 0;
+  return all;
+}
+
+// Whether the principal moments differ by this much: of so thin a region integrals about a pole are
+// lost to cancellation.
+#define SLENDER 1e-5
+
+static bool is_slender(const double m[10]) {
+  double A = m[AB_M_1], xx = A * m[AB_M_XX] - m[AB_M_X] * m[AB_M_X];
+  double xy = A * m[AB_M_XY] - m[AB_M_X] * m[AB_M_Y], yy = A * m[AB_M_YY] - m[AB_M_Y] * m[AB_M_Y];
+  return !(xx * yy - xy * xy > SLENDER * (xx + yy) * (xx + yy));
+}
+
+// Region, sum, centre and spread of the field, and the moments of the region about `origin`, a
+// corner of it: it may be small and far from zero. False if it presses nowhere.
+static bool set_region(abPatchLaw* law, abVec2* origin, abPolygonMoments* moments) {
+  int n = law->ncorner;
+  abVec2* at = (abVec2*)law->px;  // the points are not filled in
+  law->nregion = n, law->npoint = law->ring.n = 0;
+  if (positive(law, law->field))
+    for (int i = 0; i < n; i++) law->region[i] = v2(law->x[i], law->y[i]);
+  else
+    law->nregion = clip(law, law->field, law->region);
+  if (law->nregion < (n < 3 ? n : 3)) return false;
+  abVec2 o = *origin = law->region[0];
+  for (int i = 0; i < law->nregion; i++) at[i] = v2_sub(law->region[i], o);
+  moments_of(law->nregion, at, moments);
+  const double *m = moments->m,
+               f[3] = {field_at(law->field, o.x, o.y), law->field[1], law->field[2]};
+  double sum = f[0] * m[AB_M_1] + f[1] * m[AB_M_X] + f[2] * m[AB_M_Y], per = 1 / sum;
+  double x = per * (f[0] * m[AB_M_X] + f[1] * m[AB_M_XX] + f[2] * m[AB_M_XY]);
+  double y = per * (f[0] * m[AB_M_Y] + f[1] * m[AB_M_XY] + f[2] * m[AB_M_YY]);
+  double rr = f[0] * (m[AB_M_XX] + m[AB_M_YY]) + f[1] * (m[AB_M_XXX] + m[AB_M_XYY]) +
+              f[2] * (m[AB_M_XXY] + m[AB_M_YYY]);
+  if (!(sum > 0)) return false;
+  law->sum = sum, law->centre = v2(o.x + x, o.y + y);
+  law->spread2 = fmax(0, per * rr - x * x - y * y);
+  law->slender = is_slender(m);
+  return true;
+}
+
+// c is kept off the border by this share of the way from there to the centroid: what is pressed
+// then has a size.
+#define BORDER 1e-3
+
+static abVec2 keep_inside(const abPatchLaw* law, abVec2 c) {
+  double most = 1;
+  abVec2 d = v2_sub(c, law->centroid);
+  int n = law->ncorner;
+  if (n == 1) return law->centroid;
+  if (n == 2) {
+    abVec2 half = v2_sub(v2(law->x[1], law->y[1]), law->centroid);
+    double along = v2_dot(d, half) / fmax(v2_dot(half, half), 1e-300);
+    return v2_add(law->centroid, v2_scale(fmin(fmax(along, BORDER - 1), 1 - BORDER), half));
+  }
+  for (int i = 0, j = n - 1; i < n; j = i++) {
+    abVec2 out = v2(law->y[i] - law->y[j], law->x[j] - law->x[i]);
+    double far = out.x * (law->x[i] - law->centroid.x) + out.y * (law->y[i] - law->centroid.y);
+    double way = v2_dot(out, d);
+    if (way > (1 - BORDER) * far && way > 0) most = fmin(most, (1 - BORDER) * far / way);
+  }
+  return v2_add(law->centroid, v2_scale(most, d));
+}
+
+// g <- M^-1 (1, 0, 0) with moments about c. False if M is singular.
+static bool solve_field(const double m[10], abVec2 origin, abVec2 to, double g[3]) {
+  abVec2 c = v2_sub(to, origin);
+  double N = m[AB_M_1], x = m[AB_M_X] - N * c.x, y = m[AB_M_Y] - N * c.y;
+  double xx = m[AB_M_XX] - c.x * (2 * x + N * c.x), yy = m[AB_M_YY] - c.y * (2 * y + N * c.y);
+  double xy = m[AB_M_XY] - c.x * y - c.y * x - N * c.x * c.y;
+  double det = xx * yy - xy * xy;
+  if (!(det > 1e-14 * xx * yy)) return false;
+  // g_0 = 1 by scale, the others by the vanishing of the first moments
+  g[1] = (xy * y - yy * x) / det, g[2] = (xy * x - xx * y) / det;
+  g[0] = 1 - g[1] * to.x - g[2] * to.y;
+  return N + g[1] * x + g[2] * y > 0;
+}
+
+// Along the axis of a narrow patch: affine where c is in the middle third, else a triangle that is
+// zero at three times the distance of c from the end.
+static void spread_along(abPatchLaw* law, abVec2 c) {
+  abVec2 u = law->axis;
+  double low = INFINITY, high = -INFINITY, sign = 1;
+  for (int i = 0; i < law->ncorner; i++) {
+    double along = u.x * law->x[i] + u.y * law->y[i];
+    low = fmin(low, along), high = fmax(high, along);
+  }
+  double half = 0.5 * (high - low), middle = 0.5 * (high + low), most = (1 - BORDER) * half;
+  double off = fmin(fmax(v2_dot(u, c) - middle, -most), most);
+  double slope = half > 0 ? 3 * off / (half * half) : 0, zero = 1 - slope * middle;
+  if (fabs(off) > half / 3) {
+    sign = off > 0 ? 1 : -1, slope = sign;
+    zero = 3 * (half - fabs(off)) - half - sign * middle;
+  }
+  law->field[0] = zero, law->field[1] = slope * u.x, law->field[2] = slope * u.y;
+}
+
+// A first field for c near the border. d(r) is the distance of r from an edge, that of c being d_c.
+// Along an edge the pressure falls to zero at 3 d_c; at a corner, over the triangle of which c has
+// a quarter of each height, g = 1 - d / (4 d_c) - d' / (4 d'_c) of both edges is exact.
+typedef struct Edge {
+  abVec2 in;         // normal, any length
+  double c, middle;  // distance of c and of the centroid, in that length
+} Edge;
+
+static Edge edge_of(const abPatchLaw* law, int i, abVec2 c) {
+  int j = i ? i - 1 : law->ncorner - 1;
+  abVec2 a = v2(law->x[j], law->y[j]), in = v2(a.y - law->y[i], law->x[i] - a.x);
+  return (Edge){in, v2_dot(in, v2_sub(c, a)), v2_dot(in, v2_sub(law->centroid, a))};
+}
+
+static void take_off(const Edge* e, double times, abVec2 c, double g[3]) {
+  double per = 1 / (times * e->c);
+  g[0] -= per * (e->c - v2_dot(e->in, c)), g[1] -= per * e->in.x, g[2] -= per * e->in.y;
+}
+
+static void guess_field(const abPatchLaw* law, abVec2 c, double g[3]) {
+  int n = law->ncorner, near = 0;
+  double least = INFINITY;
+  for (int i = 0; i < n; i++) {
+    Edge e = edge_of(law, i, c);
+    if (e.c < least * e.middle) least = e.c / e.middle, near = i;
+  }
+  Edge first = edge_of(law, near, c), before = edge_of(law, near ? near - 1 : n - 1, c),
+       second = edge_of(law, near + 1 < n ? near + 1 : 0, c);
+  if (before.c * second.middle < second.c * before.middle) second = before;
+  bool corner = 2 * second.c < second.middle;
+  g[0] = 1, g[1] = g[2] = 0;
+  take_off(&first, corner ? 4 : 3, c, g);
+  if (corner) take_off(&second, 4, c, g);
+}
+
+// Most steps for the field, and when its centre is near enough to c, in its own radii.
+enum { MOST_STEPS = 8 };
+#define NEAR 0.05
+
+static bool is_near(const abPatchLaw* law, abVec2 c) {
+  abVec2 d = v2_sub(law->centre, c);
+  return v2_dot(d, d) <= NEAR * NEAR * law->spread2;
+}
+
+static void set_even(abPatchLaw* law) {
+  abPolygonMoments m;
+  abVec2 origin;
+  law->field[0] = 1, law->field[1] = law->field[2] = 0;
+  set_region(law, &origin, &m);
+}
+
+// False if none was found.
+static bool find_field(abPatchLaw* law, abVec2 c) {
+  abPolygonMoments m;
+  abVec2 origin;
+  guess_field(law, c, law->field);
+  for (int i = 0; i < MOST_STEPS && set_region(law, &origin, &m); i++) {
+    if (is_near(law, c)) return true;
+    if (!solve_field(m.m, origin, c, law->field)) break;
+  }
+  guess_field(law, c, law->field);
+  return set_region(law, &origin, &m);
+}
+
+void ab_patch_spread(abPatchLaw* law, double x, double y) {
+  abVec2 c = keep_inside(law, v2(x, y)), origin;
+  double whole[3];
+  abPolygonMoments m;
+  bool found = law->ncorner > 1;
+  if (law->axis.x != 0 || law->axis.y != 0) {
+    spread_along(law, c);
+    found = set_region(law, &origin, &m);
+  } else if (found && solve_field(law->whole.m, v2(0, 0), c, whole) && positive(law, whole)) {
+    memcpy(law->field, whole, sizeof whole);
+    found = set_region(law, &origin, &m);
+  } else if (found) {
+    found = find_field(law, c);
+  }
+  if (!found) set_even(law);
+  law->at[0] = x - law->centre.x, law->at[1] = y - law->centre.y;
+}
+
+// --- the rule
+
+static void line_points(abPatchLaw* law) {
+  static const double place[LINE_POINTS] = {0, 1, 0.5, 0.25, 0.75};
+  static const double weight[LINE_POINTS] = {1.0 / 12, 1.0 / 12, 2.0 / 12, 4.0 / 12, 4.0 / 12};
+  abVec2 a = law->region[0], d = v2_sub(law->region[law->nregion - 1], a);
+  law->npoint = in_lanes(LINE_POINTS);
+  for (int i = 0; i < law->npoint; i++) {
+    double t = i < LINE_POINTS ? place[i] : 0;
+    law->px[i] = a.x + t * d.x, law->py[i] = a.y + t * d.y;
+    law->pw[i] = i < LINE_POINTS ? weight[i] : 0;
+  }
+}
+
+void ab_patch_fill_points(abPatchLaw* law) {
+  if (law->npoint > 0) return;
+  if (law->nregion < 3) {
+    line_points(law);
+  } else {
+    ab_quadrature_polygon(law->nregion, law->region, law->px, law->py, law->pw);
+    law->npoint = ab_quadrature_count(law->nregion);
+  }
+  for (int i = 0; i < law->npoint; i++)
+    law->pw[i] *= fmax(0, field_at(law->field, law->px[i], law->py[i]));
 }

@@ -253,12 +253,12 @@ double ab_patch_gap(const abPatchIsland* island) {
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
     if (!(c->law.mu > 0)) continue;
-    double N = fmax(0, c->impulse[2]), least = 1e-3 * c->push * c->law.moments.m[AB_M_1] * c->unit;
+    double N = fmax(0, c->impulse[2]), least = 1e-3 * c->mass * c->unit;
     double size = fmax(fmax(N, c->law.load), least), d[2];
     double excess = hypot(c->impulse[0], c->impulse[1]) / c->law.mu - N;
     worst = fmax(worst, fmax(fabs(N - c->law.load), excess) / size);
     if (ab_patch_offset(c, c->impulse, d))
-      worst = fmax(worst, hypot(d[0], d[1]) / ab_patch_radius(c) * N / size);
+      worst = fmax(worst, hypot(d[0], d[1]) / c->law.radius * N / size);
   }
   return worst;
 }
@@ -279,8 +279,7 @@ double ab_patch_wanted_gap(const abPatchIsland* island) {
 // only as far as the impulse carried along agrees with the law's answer; with trust 0 it is that of
 // the parabola that touches the energy from above, whose minimiser always descends.
 double ab_patch_trust(const abPatchContact* c, const double a[6], const double f[6]) {
-  const double* m = c->law.moments.m;
-  double r2 = (m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1];  // torques count by the patch's radius
+  double r2 = c->law.radius * c->law.radius;  // torques count by the patch's radius
   double dot = r2 * (f[0] * a[0] + f[1] * a[1]) + f[5] * a[5];
   double norm = r2 * (a[0] * a[0] + a[1] * a[1]) + a[5] * a[5];
   return norm > 0 ? fmin(1, fmax(0, dot / norm)) : 1;
@@ -291,75 +290,32 @@ void ab_patch_mix_slack(abPatchSlope* G, double trust) {
     for (int k = 0; k < 6; k++) G->t[k] += (1 - trust) * G->slack[k];
 }
 
-// x, or the end of the range of the corners' coordinates that it is beyond: no pressure acts there.
-static double within(int n, const double* corner, double x) {
-  double least = corner[0], most = corner[0];
-  for (int i = 1; i < n; i++) least = fmin(least, corner[i]), most = fmax(most, corner[i]);
-  return fmin(fmax(x, least), most);
-}
-
-// Of a line: its direction. Across, it has no width to speak of.
-static abVec2 direction_of(const double* m) {
-  double A = m[AB_M_1], cx = m[AB_M_X] / A, cy = m[AB_M_Y] / A;
-  double xx = m[AB_M_XX] - A * cx * cx, xy = m[AB_M_XY] - A * cx * cy,
-         yy = m[AB_M_YY] - A * cy * cy;
-  double turn = 0.5 * atan2(2 * xy, xx - yy);
-  return v2(cos(turn), sin(turn));
+static double within(double low, double x, double high) {
+  return x < low ? low : x > high ? high : x;
 }
 
 // Along a line only.
 bool ab_patch_offset(const abPatchContact* c, const double f[6], double d[2]) {
   const abPatchLaw* law = &c->law;
   d[0] = d[1] = 0;
-  if (!c->moves || !(c->face || c->line) || c->pinned) return false;
-  if (!(f[2] > 0) || !(law->stick[0] > 0)) return false;
-  double x = within(law->ncorner, law->x, -f[4] / f[2]),
-         y = within(law->ncorner, law->y, f[3] / f[2]);
-  d[0] = x - law->stick[1] / law->stick[0] - law->at[0];
-  d[1] = y - law->stick[2] / law->stick[0] - law->at[1];
-  if (!c->line) return true;
-  abVec2 u = direction_of(law->moments.m);
+  if (!c->moves || !(c->face || c->line) || c->pinned || !(f[2] > 0)) return false;
+  double per = 1 / f[2];
+  d[0] = within(law->low[0], -per * f[4], law->high[0]) - law->centre.x - law->at[0];
+  d[1] = within(law->low[1], per * f[3], law->high[1]) - law->centre.y - law->at[1];
+  abVec2 u = law->axis;
+  if (u.x == 0 && u.y == 0) return true;
   double along = u.x * d[0] + u.y * d[1];
   d[0] = along * u.x, d[1] = along * u.y;
   return true;
 }
 
-// Tilts the profile so that its centre is where the normal impulse f acts. The border carries a
-// share of the pressure but none of the friction, so the two differ a little. Of an affine field
-// that is positive everywhere the tilt g moves the centre by I g / N, I the second moments about
-// the area's centroid.
-static void centre_profile(abPatchContact* c, const double f[6]) {
-  abPatchLaw* law = &c->law;
-  const double* m = law->moments.m;
-  double A = m[AB_M_1], cx = m[AB_M_X] / A, cy = m[AB_M_Y] / A;
-  double xx = m[AB_M_XX] - A * cx * cx, xy = m[AB_M_XY] - A * cx * cy,
-         yy = m[AB_M_YY] - A * cy * cy, det = xx * yy - xy * xy;
-  double offset[2];
-  if (!ab_patch_offset(c, f, offset)) return;
-  abVec2 d = v2_scale(law->stick[0], v2(offset[0], offset[1])), g = v2_scale(1 / (xx + yy), d);
-  if (!c->line) {
-    if (!(det > 1e-12 * xx * yy) || !law->polygon) return;
-    g = v2((yy * d.x - xy * d.y) / det, (xx * d.y - xy * d.x) / det);
-  }
-  for (int i = 0; i < 2; i++) {
-    law->profile[i][0] -= g.x * cx + g.y * cy;
-    law->profile[i][1] += g.x, law->profile[i][2] += g.y;
-  }
-  ab_patch_profile_ready(law);
-}
-
 // Friction of a sliding patch acts where the pressure is now: else a body that slides straight on
-// would turn. What tilting leaves, where the pressure is cut off, is moved.
+// would turn.
 void ab_patch_follow_pressure(abPatchContact* c, const double V[6], const double f[6]) {
   abPatchLaw* law = &c->law;
-  law->at[0] = law->at[1] = 0;
   if (!(law->mu > 0)) return;
   ab_patch_choose_rule(law, V);
-  if (!c->moves) return;
-  ab_patch_pressure_fields(law, V, law->profile);
-  ab_patch_profile_ready(law);
-  for (int i = 0; i < 2; i++) centre_profile(c, f);
-  double d[2];
-  if (ab_patch_offset(c, f, d)) law->at[0] = d[0], law->at[1] = d[1];
+  if (!c->moves || !(f[2] > 0)) return;
+  ab_patch_spread(law, -f[4] / f[2], f[3] / f[2]);
   ab_patch_set_load(law, law->load);
 }

@@ -38,24 +38,19 @@ static void move_bristle(const abPatchSystem* system, abPatchContact* c) {
     for (int k = 0; k < 3; k++) law->bristle[k] *= limit / speed;
 }
 
-// Most of the old profile stays. Taken over at once, friction moves the pressure and the pressure
-// the friction, to and fro from step to step: a patch high up on a pile answers with several times
-// the change. With this share of the new one it comes to rest as long as that factor is below
-// 2 / TAKEN_OVER - 1.
+// Where friction acts in the next step. Of a patch that sticks most of the old place stays: taken
+// over at once, friction moves the pressure and the pressure the friction, from step to step: a
+// patch high up on a pile answers with several times the change. With this share of the new one it
+// comes to rest as long as that factor is below 2 / TAKEN_OVER - 1.
 #define TAKEN_OVER 0.25
 
-static void keep_profile(const abPatchLaw* law, const double V[6], bool old,
-                         double pressure[2][3]) {
-  ab_patch_pressure_fields(law, V, pressure);
-  for (int i = 0; i < 2 && old; i++)
-    for (int k = 0; k < 3; k++)
-      pressure[i][k] = law->profile[i][k] + TAKEN_OVER * (pressure[i][k] - law->profile[i][k]);
-}
-
-static void keep_moved(const abPatchLaw* law, double pressure[2][3]) {
-  memcpy(pressure, law->profile, sizeof law->profile);
-  for (int i = 0; i < 2; i++)
-    pressure[i][0] -= pressure[i][1] * law->at[0] + pressure[i][2] * law->at[1];
+static void keep_acts(const abPatchContact* c, bool old, double acts[2]) {
+  const abPatchLaw* law = &c->law;
+  double N = c->impulse[2], share = old && !(c->moves && c->slipping) ? TAKEN_OVER : 1;
+  acts[0] = law->centre.x + law->at[0], acts[1] = law->centre.y + law->at[1];
+  if (!(N > 0)) return;
+  acts[0] += share * (-c->impulse[4] / N - acts[0]);
+  acts[1] += share * (c->impulse[3] / N - acts[1]);
 }
 
 // Centre and axes as the two bodies carry them.
@@ -90,18 +85,16 @@ static void keep(const abPatchIsland* island, abPatchContact* c) {
   m->went[0] = h * c->V[0], m->went[1] = h * c->V[1], m->went[2] = h * c->V[5];
   memcpy(m->impulse, c->impulse, sizeof m->impulse);
   m->lasting = fmin(c->load_before, fmax(0, c->impulse[2]));
-  if (c->moves && c->slipping)
-    keep_moved(&c->law, m->pressure);
-  else
-    keep_profile(&c->law, c->V, m->h > 0, m->pressure);
-  double now[2][3];
-  ab_patch_pressure_fields(&c->law, c->X, now);
-  memcpy(m->field, now[0], sizeof m->field);
+  keep_acts(c, m->h > 0, m->acts);
+  const double *t = c->law.target[0], k_n = c->law.stiffness;
+  m->field[0] = k_n * (t[0] - c->X[2]);
+  m->field[1] = k_n * (t[1] + c->X[4]);
+  m->field[2] = k_n * (t[2] - c->X[3]);
   m->h = h;
   m->thin = c->thin;
   m->load = c->law.mu > 0 ? c->law.load : fmax(0, c->impulse[2]);
   m->slipping = c->slipping;
-  m->fine = c->law.use_fine;
+  m->about_pole = c->law.about_pole;
   m->held = c->held;
   m->rest = c->rest;
 }
@@ -123,16 +116,17 @@ static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSol
   s->mode = !(N > 0) ? AB_SEPARATING : c->slipping ? AB_SLIP : AB_STICK;
   double x = N > 0 ? -c->impulse[4] / N : 0, y = N > 0 ? c->impulse[3] / N : 0;
   // as far as a load that lasts would push the bodies in a step
-  double mass = c->push * c->law.moments.m[AB_M_1],
-         load = fmin(N, fmax(c->load_before, mass * c->unit));
+  double mass = c->mass, load = fmin(N, fmax(c->load_before, mass * c->unit));
   s->watch = fmin(system->h * fmax(0, load) / mass, 0.5 * c->thin);
   s->slip[0] = c->V[0] - c->V[5] * y;
   s->slip[1] = c->V[1] + c->V[5] * x;
   s->slip[2] = c->V[5];
-  double* pressure = (double*)s->pressure;
-  for (int i = 0; i < patch->nvert && pressure; i++)
-    pressure[i] =
-        ab_patch_pressure(&c->law, c->V, patch->polygon[i].x, patch->polygon[i].y) / system->h;
+  const abPatchLaw* law = &c->law;
+  double *pressure = (double*)s->pressure, per = fmax(N, 0) / (law->sum * system->h);
+  for (int i = 0; i < patch->nvert && pressure; i++) {
+    double px = patch->polygon[i].x - law->at[0], py = patch->polygon[i].y - law->at[1];
+    pressure[i] = per * fmax(0, law->field[0] + law->field[1] * px + law->field[2] * py);
+  }
 }
 
 void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution) {

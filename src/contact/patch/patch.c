@@ -7,31 +7,33 @@
 // is implicit, so that they can be as stiff as wanted, and the unknowns are velocities.
 //
 // Symbols. A patch (collide/touch/touch.c) has the plane coordinates r = (x, y) about its centre,
-// area S, normal n from body 2 to body 1, thickness t(r) = h0 + hx x + hy y, negative where there
-// is a gap. V = (V_1, V_2, V_n, W_1, W_2, W_n) is the relative twist of body 1 against body 2 at
-// the centre at the END of the step, in the axes (t1, t2, n); u(r) = V_n + W_1 y - W_2 x its
+// normal n from body 2 to body 1, thickness t(r) = h0 + hx x + hy y, negative where there is a gap,
+// and corners c. V = (V_1, V_2, V_n, W_1, W_2, W_n) is the relative twist of body 1 against body 2
+// at the centre at the END of the step, in the axes (t1, t2, n); u(r) = V_n + W_1 y - W_2 x its
 // normal, s(r) = (V_1 - W_n y, V_2 + W_n x) its tangential velocity at r. dt is the step (`h` in
 // the code), M the inertia of all movers, v their velocities, V = J v + drift.
 //
-//   minimise over v   1/2 (v - v_free)^T M (v - v_free) + sum over patches and points q of
-//                     w_q [ (W/2) max(0, v*_q - u_q)^2 + Huber(|s_q + k b_q|; limit mu sigma_q) ]
+//   minimise over v   1/2 (v - v_free)^T M (v - v_free)
+//                     + sum over patches of   sum over corners of (W_c / 2) max(0, v*_c - u_c)^2
+//                                           + integral of Huber(|s + k b|; limit mu p(r))
 //                     + sum over rows of psi(s . v),   psi' = -clamp(w (v* - s . v), low, high)
 //
-// Minus the gradient of a patch's part is its impulse: pressure impulse sigma_q = W max(0, v*_q -
-// u_q) and friction -mu sigma_q (s_q + k b_q) / max(|s_q + k b_q|, s_y), s_y = mu N / (W_t S). Rows
-// are joint limits, dry friction and servos with a limited force (abRow).
+// Minus the gradient of a patch's part is its impulse: W_c max(0, v*_c - u_c) at each corner, N in
+// all, and friction -mu p (s + k b) / max(|s + k b|, s_y) at each point, s_y = mu N / W_t. Rows are
+// joint limits, dry friction and servos with a limited force (abRow).
 //
-// 1 The sum over points stands for an integral over the area. That of the pressure is exact, most
-//   of it on the border (AB_PATCH_BORDER); friction is a sum over the points of a rule
-//   (quadrature.c), with closed forms where the whole patch sticks, as at rest it does:
-//   law.c.
-// 2 Target v*_q = min( k t_q, t_q / dt ): a gap may close, depth is taken back at the rate k =
+// 1 Thickness and motion are affine, so bodies stay apart where they do at the corners. Rigid
+// bodies
+//   leave open how the pressure p is spread; of its sum N and of where it acts, which mechanics
+//   fixes, friction feels the distribution without tension: affine where it is positive (area.c).
+//   The integral has closed forms (law.c).
+// 2 Target v*_c = min( k t_c, t_c / dt ): a gap may close, depth is taken back at the rate k =
 //   recovery / dt, but slowly (limit_recovery in setup.c). Bodies at rest lie g dt^2 /
-//   (recovery stiffness) deep: 1e-8 m at 1 ms. With restitution e, v*_q is the velocity at the end
+//   (recovery stiffness) deep: 1e-8 m at 1 ms. With restitution e, v*_c is the velocity at the end
 //   of the step after all the flights that fall into it, and the coordinates move as if the impulse
 //   had acted at its time (add_restitution).
-// 3 Stiffness in the kinetic metric: W = stiffness m / S with m the effective mass along n, times
-//   the load carried in units of m g dt where that is more than one. So nothing depends on units,
+// 3 Stiffness in the kinetic metric: W = stiffness m with m the effective mass along n, times the
+//   load carried in units of m g dt where that is more than one. So nothing depends on units,
 //   and a patch that carries a thousand times its own bodies' weight gives way no more than one
 //   that carries itself: this is what lets a heavy body rest on a light one, and keeps towers
 //   straight.
@@ -50,9 +52,9 @@
 //   the gap of its end (touch/round.c) a rolling body is moved as by the leapfrog method: forces
 //   act between two velocities that are half a step before and after them, and the energy does not
 //   drift.
-// 6 The slope of friction is proportional to the pressure's distribution, so that all points
-//   saturate together in translation. The distribution is that of the last step (in sliding
-//   patches: of this one, island.c), the load N that of this step.
+// 6 Where friction acts is, in a patch that slides, where the pressure of this step does, in one
+// that
+//   sticks where it did in the last steps; the load N is always that of this step.
 // 7 mu_kinetic for a patch that slid at the end of the last step (more than half of its load faster
 //   than AB_PATCH_SLIDING s_y), or, of a new one, when this step began; mu_static else.
 // 8 Second order. Coordinates move along v + shift: free flight by the mean of the velocities

@@ -29,10 +29,6 @@ enum {
 // The bristle of a patch that does not slide may grow to this many times the length of first
 // saturation: the last per cent of the limit surface is reached so, all with zero velocity.
 #define AB_PATCH_BRISTLE 20.0
-// Share of a patch's pressure that its border carries, as a line. So a body that tips turns about
-// the border: with the area alone, pressure needs some width, and a cube tips too soon for
-// test_patch with steps of 5 and 10 ms.
-#define AB_PATCH_BORDER 0.9
 // The load that bounds friction is right when it differs from the normal impulse by no more than
 // this share; the reported residual counts it so that this is the default tolerance.
 #define AB_PATCH_GAP 1e-3
@@ -70,47 +66,39 @@ static inline int ab_patch_chunks(int n) { return (n + AB_PATCH_CHUNK - 1) / AB_
 // Local 6-vectors are (t1, t2, normal) components: velocity at the patch's centre and angular
 // velocity; likewise impulses and moments about the centre.
 
-// A part of the area in which one of the targets is the smaller, and its moments.
-typedef struct abPatchPart {
-  int target;
-  abPatchArea area;
-  double m[6];
-  bool measured;  // m is known
-} abPatchPart;
-
-// The contact law of one patch: from a relative twist to an impulse.
+// The contact law of one patch: from a relative twist to an impulse. See law.c.
 typedef struct abPatchLaw {
-  // the area: points of the rule; the first `ncorner` are its corners and always filled in, the
-  // others when they are first needed
-  int ncorner, npoint;
-  double *x, *y, *w;
-  bool filled;
-  const abVec2* polygon;
-  double* fine;  // room for the finer rule (x, y, w), NULL if there is none for this patch
-  bool use_fine, fine_filled, was_fine;  // now; computed; in the step before
-  bool fine_refused;                     // it is none for this profile
-  bool about_pole;                       // fast: integrated about the pole instead
-  double fine_scale;  // makes the finer rule's integral of the profile that of the other
-  abPolygonMoments moments;
-  // normal: pressure = max(0, min over i of (target[i] - normal velocity) * weight), target[i] =
-  // affine in (1, x, y)
-  double weight;
-  double target[2][3];
-  int npart;  // 0: the area is collapsed to a point or line, and summed over its points
-  abPatchPart part[2];
-  // friction
-  double weight_t;    // slope [N s / m per m^2] while sticking
-  double bristle[3];  // k (r_b, theta_b): velocity the bristle adds
+  // pressure: at the corners of the patch, filled up to a multiple of AB_LANES by copies without a
+  // share
+  int ncorner, nlane;
+  double *x, *y;
+  double* share;        // of the stiffness, 1 in all
+  double* aim;          // normal velocity that is wanted there
+  double target[2][3];  // two affine fields (1, x, y), the smaller of which that is
+  double stiffness;
+  // friction: the affine pressure `field` over the region of the patch where it is positive
+  abVec2 centroid, axis;   // of the patch; of a narrow one the direction along it, else zero
+  double radius;           // of gyration of the patch
+  double low[2], high[2];  // what its corners span
+  abPolygonMoments whole;  // moments of the patch
+  double field[3];
+  int nregion;  // corners of the region
+  abVec2* region;
+  double sum;            // integral of the field
+  abVec2 centre;         // where it acts
+  double spread2;        // squared radius of gyration about it
+  double at[2];          // by how much field and region are moved, so that friction acts where
+                         // the pressure does
+  int npoint;            // 0: the points of the rule are not filled in
+  double *px, *py, *pw;  // with the field in their weights
+  bool slender;          // the region is
+  abRing ring;           // its corners once more, filled in when n > 0
+  bool about_pole;       // integrated about the pole instead
+  double stiffness_t;    // while sticking
+  double bristle[3];     // k (r_b, theta_b): velocity the bristle adds
   double mu;
-  // The pressure's distribution, for friction: max(0, min of two affine fields), that of the last
-  // step, so that friction while sticking depends on nothing but the twist. Within the step only
-  // its size, `load`, follows the pressure, and the whole of it only where the patch slides.
-  double profile[2][3];
-  double stick[4];    // integrals of the profile times 1, x, y, x^2 + y^2
-  double spread;      // radius of the area that a point of the rule stands for, see law.c
   double load;        // normal impulse that bounds friction
-  double at[2];       // and by how much its profile is moved, so that it acts where that does
-  double gain;        // traction limit = gain * profile
+  double gain;        // traction limit = gain * field
   double slip_speed;  // friction is saturated from this speed on
 } abPatchLaw;
 
@@ -154,7 +142,6 @@ typedef struct abPatchContact {
   double answer[6];   // the law's impulse at V, or its linearisation there
   double step[6];     // change of V by a Newton step
   abPatchSlope G;     // derivative that belongs to `answer`
-  double rate[3];     // of the friction (t1, t2, turn) with the load
   abPatchColumns tree[2];  // empty for free bodies; of two bodies of one tree all in the first
   double drift[6];  // what the motion of the step adds to J v beyond first order, see patch.c
   double X[6];      // the twist at which the law gave the impulse, at first that of the last step
@@ -174,17 +161,17 @@ typedef struct abPatchContact {
   bool known;           // the law at X is in X_f, X_G, X_linear, and has not changed
   abPatchLaw law;
   double X_f[6];
+  double X_load;  // that bounded its friction
   abPatchSlope X_G;
   bool X_linear;
   double mu_static, mu_kinetic;
-  double load_before;  // normal impulse of the last step
-  double push, drag;   // effective mass along the normal and across it, per area
-  double unit;         // speed that counts as one, see setup.c
-  double thin;         // of the two bodies, across the contact
-  double rest;         // the depth it began with and rests at, or 0
-  double reach;        // how far joints open it when none turns by more than 1 rad [m]
-  double plain[2][3];  // the targets without restitution
-  double* part_room;   // for ab_patch_part_area
+  double load_before;   // normal impulse of the last step
+  double mass, mass_t;  // effective, along the normal and across it
+  double unit;          // speed that counts as one, see setup.c
+  double thin;          // of the two bodies, across the contact
+  double rest;          // the depth it began with and rests at, or 0
+  double reach;         // how far joints open it when none turns by more than 1 rad [m]
+  double plain[2][3];   // the targets without restitution
 } abPatchContact;
 
 // What is remembered of a pair.
@@ -201,13 +188,13 @@ typedef struct abPatchMemory {
   double bristle[3];  // displacement at `center`, and about the normal
   double slide[3];    // velocity and bristle together, which gave the friction; likewise
   double impulse[6];
-  double pressure[2][3];               // the profile for friction: most of the one before is in it
-  double field[3];                     // the pressure itself, of the first target
-  double thin;                         // of the thinner body, across the contact
-  double load;                         // what bounds friction and sets the stiffness
-  double lasting;                      // the lesser of the last two normal impulses
-  double rest;                         // depth at which it was found and rests, or 0
-  unsigned char slipping, fine, held;  // flags; bytes, since a state may come from a file
+  double acts[2];   // where friction acts: most of the step before is in it
+  double field[3];  // target less normal velocity, times the stiffness
+  double thin;      // of the thinner body, across the contact
+  double load;      // what bounds friction and sets the stiffness
+  double lasting;   // the lesser of the last two normal impulses
+  double rest;      // depth at which it was found and rests, or 0
+  unsigned char slipping, about_pole, held;  // flags; bytes, since a state may come from a file
 } abPatchMemory;
 
 // Where the last step's patch is now, as each of its two bodies carries it, and what lies between
@@ -281,12 +268,7 @@ typedef struct abPatchIsland {
 
 // A load never falls below this share of the contact's unit, so that friction has a direction.
 static inline double ab_patch_least_load(const abPatchContact* c) {
-  return 1e-9 * c->push * c->law.moments.m[AB_M_1] * c->unit;
-}
-// Radius of gyration of its area.
-static inline double ab_patch_radius(const abPatchContact* c) {
-  const double* m = c->law.moments.m;
-  return sqrt((m[AB_M_XX] + m[AB_M_YY]) / m[AB_M_1]);
+  return 1e-9 * c->mass * c->unit;
 }
 // Nothing but one contact: the contact alone is the whole problem.
 static inline bool ab_patch_only(const abPatchIsland* island) {
@@ -297,24 +279,25 @@ static inline bool ab_patch_only(const abPatchIsland* island) {
 // G may be NULL. Returns whether all of the patch presses and sticks: between two such twists the
 // law is linear.
 bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double impulse[6], abPatchSlope* G);
-void ab_patch_profile_ready(abPatchLaw* law);  // after profile[][] was set
+// Its two parts: pressure, which is the same for any load, and friction. Whether all corners press,
+// whether all of it sticks.
+bool ab_patch_press(const abPatchLaw* law, const double V[6], double impulse[6], abPatchSlope* G);
+bool ab_patch_rub(abPatchLaw* law, const double V[6], double impulse[6], abPatchSlope* G);
 void ab_patch_set_load(abPatchLaw* law, double load);
-void ab_patch_pressure_fields(const abPatchLaw* law, const double V[6], double field[2][3]);
-// Chooses the finer rule for friction where the patch turns; never goes back within a
-// step, so that the energy a pass minimises is one function.
+// Decides whether friction is integrated about the pole in this step.
 void ab_patch_choose_rule(abPatchLaw* law, const double V[6]);
-double ab_patch_pressure(const abPatchLaw* law, const double V[6], double x, double y);
 void ab_patch_apply_G(const abPatchSlope* G, const double x[6], double y[6]);  // y = G x
 void ab_patch_expand_G(const abPatchSlope* G, double full[36]);
 // Share of the load whose slip speed exceeds `speed`.
 double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed);
 
 // --- area.c
-int ab_patch_store_size(const abPair* pair);  // numbers that ab_patch_set_area needs,
-                                              // and behind them ab_patch_part_area
+int ab_patch_store_size(const abPair* pair);  // numbers that ab_patch_set_area needs
 void ab_patch_set_area(const abPair* pair, abPatchLaw* law, double* store);
-// After target[][] was set; room for 4 (ncorner + 2) numbers.
-void ab_patch_part_area(abPatchLaw* law, double* room);
+void ab_patch_set_aims(abPatchLaw* law);  // after target[][] was set
+// Friction acts at (x, y).
+void ab_patch_spread(abPatchLaw* law, double x, double y);
+void ab_patch_fill_points(abPatchLaw* law);
 // --- hold.c
 // part: mobility along the axes, at least what keeps forces finite. Sets `held`, `rest` and
 // `reach`.
@@ -342,7 +325,8 @@ bool ab_patch_displaced(const abPatchMemory* m, const abPatchPlace* place, doubl
 void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPatchPlace* place,
                      abPatchContact* c, double field[3]);
 void ab_patch_recall_state(abPatchContact* c, const double field[3]);  // X, after the targets
-void ab_patch_begin_fresh(const abPatchSystem* system, abPatchContact* c, double field[3]);
+double ab_patch_begin_fresh(const abPatchSystem* system, abPatchContact* c,
+                            double field[3]);  // its load
 void ab_patch_begin_drift(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
 void ab_patch_check_drift(const abPatchSystem* system, abPatchContact* c, bool fresh);
 // --- impact.c
@@ -424,6 +408,9 @@ int ab_patch_relax(abPatchIsland* island);
 // --- shift.c
 void ab_patch_find_shift(abPatchIsland* island, abPatchMatrix* matrix);  // after the solve
 // --- solve.c
+// Change of friction at X where its load changes by dl and acts (x, y) farther on: there the slip
+// is another. df[2..4] are 0.
+void ab_patch_friction_change(const abPatchContact* c, double dl, double x, double y, double df[6]);
 abStatus ab_patch_solve(abPatchIsland* island);
 // --- memory.c
 void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution);

@@ -121,8 +121,7 @@ static double at_point(const double field[3], double x, double y) {
 static bool aim(const abPair* pair, abPatchContact* c, const Rebound* r, const double before[6],
                 double ah, double h) {
   abPatchLaw* law = &c->law;
-  double A = law->moments.m[AB_M_1], cx = law->moments.m[AB_M_X] / A,
-         cy = law->moments.m[AB_M_Y] / A;
+  double cx = law->centroid.x, cy = law->centroid.y;
   double u = -(before[2] + before[3] * cy - before[4] * cx);
   double ratio = u > 0 ? r->launch / u : 0, flat[3] = {r->launch - r->fall, 0, 0};
   double target[3] = {-ratio * before[2] - r->fall, ratio * before[4], -ratio * before[3]};
@@ -156,10 +155,10 @@ bool ab_patch_add_restitution(const abPatchSystem* system, const abPair* pair, a
   c->delayed = false, c->impulse_time = 0;
   if (!(e > 0) || c->held) return false;
   abPatchLaw* law = &c->law;
-  double before[6], after[6], A = law->moments.m[AB_M_1];
+  double before[6], after[6];
   ab_patch_relative_at(system->problem, c, false, before);
   ab_patch_relative_at(system->problem, c, true, after);
-  double cx = law->moments.m[AB_M_X] / A, cy = law->moments.m[AB_M_Y] / A;
+  double cx = law->centroid.x, cy = law->centroid.y;
   double u = -(before[2] + before[3] * cy - before[4] * cx);
   double a = (before[2] - after[2]) / h;
   double gap = -(pair->patch.h0 + pair->patch.hx * cx + pair->patch.hy * cy);
@@ -181,8 +180,7 @@ void ab_patch_lower_rebound(abPatchIsland* island) {
     for (int k = 0; k < 2; k++)
       for (int j = 0; j < 3; j++)
         c->law.target[k][j] += 0.5 * (c->plain[k][j] - c->law.target[k][j]);
-    c->law.npart = 0;
-    ab_patch_part_area(&c->law, c->part_room);
+    ab_patch_set_aims(&c->law);
   }
 }
 

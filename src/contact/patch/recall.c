@@ -133,8 +133,10 @@ void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPa
     w.torque = v3_axpy(ratio * m->impulse[3 + i], place->axis[i], w.torque);
   }
   w = wrench_move(w, shift);
-  for (int i = 0; i < 2; i++) carry_field(place, c, shift, ratio, m->pressure[i], law->profile[i]);
   carry_field(place, c, shift, ratio, m->field, field);
+  abVec3 acts = v3_sub(in_plane(place->axis, m->acts), shift);
+  law->about_pole = m->about_pole;
+  ab_patch_spread(law, v3_dot(acts, c->axis[0]), v3_dot(acts, c->axis[1]));
   for (int i = 0; i < 3; i++) {
     c->impulse[i] = v3_dot(c->axis[i], w.force);
     c->impulse[3 + i] = v3_dot(c->axis[i], w.torque);
@@ -144,13 +146,12 @@ void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPa
   c->X[1] = v3_dot(slide, c->axis[1]) - law->bristle[1];
   c->X[5] = m->slide[2] - law->bristle[2];
   c->slipping = m->slipping;
-  law->was_fine = m->fine;
 }
 
 // The normal velocity at which the law gives the pressure field of the last step.
 void ab_patch_recall_state(abPatchContact* c, const double field[3]) {
   const abPatchLaw* law = &c->law;
-  double per = 1 / law->weight;
+  double per = 1 / law->stiffness;
   c->X[2] = law->target[0][0] - per * field[0];
   c->X[3] = law->target[0][2] - per * field[2];
   c->X[4] = per * field[1] - law->target[0][1];
@@ -200,17 +201,16 @@ void ab_patch_check_drift(const abPatchSystem* system, abPatchContact* c, bool f
   c->drift[2] *= tilt < ROCKS * turn ? 1 - tilt / (ROCKS * turn) : 0;
 }
 
-// A new patch: the pressure that would stop it alone, evenly spread, bounds friction at first. What
-// moves across it when it begins to touch slides.
-void ab_patch_begin_fresh(const abPatchSystem* system, abPatchContact* c, double field[3]) {
+// A new patch: the impulse that would stop it alone, evenly spread, bounds friction at first.
+double ab_patch_begin_fresh(const abPatchSystem* system, abPatchContact* c, double field[3]) {
   abPatchLaw* law = &c->law;
-  double V[6], p;
+  double V[6];
   ab_patch_relative_at(system->problem, c, true, V);
-  p = c->push * fmax(0, fmin(law->target[0][0], law->target[1][0]) - V[2]);
+  double load = c->mass * fmax(0, fmin(law->target[0][0], law->target[1][0]) - V[2]);
   memset(law->bristle, 0, sizeof law->bristle);
-  for (int i = 0; i < 2; i++) law->profile[i][0] = p, law->profile[i][1] = law->profile[i][2] = 0;
-  memcpy(field, law->profile[0], sizeof law->profile[0]);
+  ab_patch_spread(law, law->centroid.x, law->centroid.y);
+  field[0] = load, field[1] = field[2] = 0;
   memset(c->impulse, 0, sizeof c->impulse);
   memset(c->X, 0, sizeof c->X);
-  law->was_fine = false;
+  return load;
 }

@@ -110,7 +110,7 @@ static void set_sides(const abPatchSystem* system, int index, abPatchContact* c)
 // than AB_PATCH_DEPTH of the thinner body.
 static double firmness(const abPatchSystem* system, const abPatchContact* c, double load) {
   const double* param = system->param;
-  double mass = c->law.moments.m[AB_M_1] * c->push, h = system->h;
+  double mass = c->mass, h = system->h;
   double weight = mass * system->gravity * h, firm = 1;
   if (weight > 0) firm = fmax(firm, load / weight);
   double depth = load * h / (param[AB_PATCH_RECOVERY] * param[AB_PATCH_STIFFNESS] * mass);
@@ -121,19 +121,19 @@ static double firmness(const abPatchSystem* system, const abPatchContact* c, dou
 static void set_stiffness(const abPatchSystem* system, abPatchContact* c, double load) {
   const double* param = system->param;
   double firm = firmness(system, c, load);
-  c->law.weight = param[AB_PATCH_STIFFNESS] * c->push * firm;
-  c->law.weight_t = param[AB_PATCH_FRICTION_STIFFNESS] * c->drag * firm;
+  c->law.stiffness = param[AB_PATCH_STIFFNESS] * c->mass * firm;
+  c->law.stiffness_t = param[AB_PATCH_FRICTION_STIFFNESS] * c->mass_t * firm;
 }
 
 // Effective masses along the normal and across it, and how thin the bodies are.
 static void set_scales(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
-  double part[3], area = c->law.moments.m[AB_M_1];
+  double part[3];
   const abPatchMemory* m = pair->memory;
   c->thin = m->h > 0 ? m->thin
                      : fmin(extent_along(pair->shape1, pair->pose1, c->axis[2]),
                             extent_along(pair->shape2, pair->pose2, c->axis[2]));
   ab_patch_hold(system->problem, c, part);
-  c->push = 1 / (part[2] * area), c->drag = 2 / ((part[0] + part[1]) * area);
+  c->mass = 1 / part[2], c->mass_t = 2 / (part[0] + part[1]);
 }
 
 // The speed that counts as one: what a step of gravity, of the loads in the free motion or of the
@@ -144,7 +144,7 @@ static double unit_speed(const abPatchSystem* system, const abPatchContact* c, d
   ab_patch_relative_at(system->problem, c, true, after);
   double change = 0;
   for (int k = 0; k < 3; k++) change += (after[k] - before[k]) * (after[k] - before[k]);
-  double mass = c->push * c->law.moments.m[AB_M_1];
+  double mass = c->mass;
   return fmax(fmax(system->gravity * system->h, sqrt(change)), load / mass) +
          1e-8 * system->problem->length / system->h;
 }
@@ -179,20 +179,17 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   if (!fresh)
     place = ab_patch_find_place(pair, c), fresh = ab_patch_displaced(memory, &place, c->thin);
   if (fresh) memset(memory, 0, sizeof *memory);
-  double area = c->law.moments.m[AB_M_1];
   double load = fresh ? 0 : memory->load * system->h / memory->h;
   c->load_before = fresh ? 0 : system->h / memory->h * fmax(0, memory->impulse[2]);
   c->unit = unit_speed(system, c, load);
   // a load at rest needs its share of the stiffness, whatever its size
-  double borne = load / (c->push * area * firmness(system, c, load));
+  double borne = load / (c->mass * firmness(system, c, load));
   set_targets(system, pair, c, fmax(unit_speed(system, c, 0), borne));
-  c->part_room = store + ab_patch_store_size(pair) - 4 * (patch->nvert + 2);
-  ab_patch_part_area(&c->law, c->part_room);
+  ab_patch_set_aims(&c->law);
   double field[3];
   if (fresh) {
-    ab_patch_begin_fresh(system, c, field);
+    load = ab_patch_begin_fresh(system, c, field);
     ab_patch_begin_drift(system, pair, c);
-    load = fmax(0, c->law.profile[0][0] * area);
     double V[6];
     ab_patch_relative_at(problem, c, false, V);
     c->slipping = ab_patch_slides(c, V);
@@ -201,7 +198,7 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   }
   ab_patch_check_drift(system, c, fresh);
   if (c->rebounds) memset(c->drift, 0, sizeof c->drift);
-  set_stiffness(system, c, fmax(load, c->push * area * fmax(c->unit, closing_speed(system, c))));
+  set_stiffness(system, c, fmax(load, c->mass * fmax(c->unit, closing_speed(system, c))));
   bool friction = pair->surface.condim != 1 && !c->held;
   c->mu_static = friction ? pair->surface.mu_static : 0;
   c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
@@ -210,10 +207,8 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   c->moves = c->slipping && c->law.mu > 0;
   c->face = patch->kind == AB_PATCH_SURFACE, c->line = patch->kind == AB_PATCH_LINE;
   ab_patch_recall_state(c, field);
-  c->law.at[0] = c->law.at[1] = 0;
   c->known = c->pinned = false;
-  ab_patch_profile_ready(&c->law);
-  ab_patch_set_load(&c->law, fmax(load - c->given[2], 1e-9 * c->push * area * c->unit));
+  ab_patch_set_load(&c->law, fmax(load - c->given[2], 1e-9 * c->mass * c->unit));
   double V[6];
   ab_patch_relative_at(problem, c, false, V);
   ab_patch_choose_rule(&c->law, V);

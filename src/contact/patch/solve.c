@@ -204,6 +204,7 @@ static void evaluate_chunk(void* context, int chunk, int worker) {
     bool known = c->known && memcmp(c->X, c->V, sizeof c->X) == 0;  // by the line search
     memcpy(c->X, c->V, sizeof c->X);
     if (!known) c->X_linear = ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+    c->X_load = c->law.load;
     c->known = false;
     c->linear = c->X_linear;
     memcpy(c->answer, c->X_f, sizeof c->answer);
@@ -217,20 +218,6 @@ static void evaluate(abPatchIsland* island) {
   ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), evaluate_chunk, island);
 }
 
-// Rate of friction with the load at X.
-static void find_rates(abPatchIsland* island) {
-  for (int i = 0; i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    const abPatchLaw* law = &c->law;
-    const double* t = c->X_G.t;
-    double s[3] = {c->X[0] + law->bristle[0], c->X[1] + law->bristle[1], c->X[5] + law->bristle[2]};
-    double per = law->load > 0 ? 1 / law->load : 0;
-    c->rate[0] = per * (c->X_f[0] + t[0] * s[0] + t[1] * s[1] + t[3] * s[2]);
-    c->rate[1] = per * (c->X_f[1] + t[1] * s[0] + t[2] * s[1] + t[4] * s[2]);
-    c->rate[2] = per * (c->X_f[5] + t[3] * s[0] + t[4] * s[1] + t[5] * s[2]);
-  }
-}
-
 // Change of a contact's load that the step asks for, and of where it acts.
 static void wanted_change(const abPatchContact* c, double change[3]) {
   double f[6];
@@ -239,19 +226,22 @@ static void wanted_change(const abPatchContact* c, double change[3]) {
   double load = f[2] > 0 ? fmax(f[2], 0.1 * c->law.load) : 0;
   change[0] = fmax(load, ab_patch_least_load(c)) - c->law.load;
   if (!(f[2] >= 0.1 * c->law.load && ab_patch_offset(c, f, change + 1))) change[1] = change[2] = 0;
-  double far = hypot(change[1], change[2]), most = ab_patch_radius(c);
+  double far = hypot(change[1], change[2]), most = c->law.radius;
   for (int k = 1; k < 3 && far > most; k++) change[k] *= most / far;
 }
 
-// Change of friction where its load changes by dl and acts (x, y) farther on: there the slip is
-// another.
-static void friction_change(const abPatchContact* c, double dl, double x, double y, double df[6]) {
-  const double* t = c->X_G.t;
-  double turn = c->X[5] + c->law.bristle[2], s[2] = {-turn * y, turn * x};
-  memset(df, 0, 6 * sizeof *df);
-  df[0] = c->rate[0] * dl - t[0] * s[0] - t[1] * s[1];
-  df[1] = c->rate[1] * dl - t[1] * s[0] - t[2] * s[1];
-  df[5] = c->rate[2] * dl - t[3] * s[0] - t[4] * s[1] + x * c->X_f[1] - y * c->X_f[0];
+void ab_patch_friction_change(const abPatchContact* c, double dl, double x, double y,
+                              double df[6]) {
+  const abPatchLaw* law = &c->law;
+  const double *t = c->X_G.t, *b = law->bristle;
+  double s[3] = {c->X[0] + b[0], c->X[1] + b[1], c->X[5] + b[2]};
+  double per = c->X_load > 0 ? dl / c->X_load : 0;
+  // rate with the load times dl, less what the slip (-s_2 y, s_2 x) takes off
+  double u[3] = {per * s[0] + s[2] * y, per * s[1] - s[2] * x, per * s[2]};
+  df[0] = per * c->X_f[0] + t[0] * u[0] + t[1] * u[1] + t[3] * u[2];
+  df[1] = per * c->X_f[1] + t[1] * u[0] + t[2] * u[1] + t[4] * u[2];
+  df[5] = per * c->X_f[5] + t[3] * u[0] + t[4] * u[1] + t[5] * u[2] + x * c->X_f[1] - y * c->X_f[0];
+  df[2] = df[3] = df[4] = 0;
 }
 
 // Loads and where they act change by `share` of what the step asks for; friction and d follow.
@@ -263,7 +253,7 @@ static void change_loads(abPatchIsland* island, Work* w, double share) {
     const double* change = w->change + 3 * i;
     double load = fmax(c->law.load + share * change[0], ab_patch_least_load(c)), df[6];
     double x = share * change[1], y = share * change[2];
-    friction_change(c, load - c->law.load, x, y, df);
+    ab_patch_friction_change(c, load - c->law.load, x, y, df);
     c->answer[0] += df[0], c->answer[1] += df[1], c->answer[5] += df[5];
     c->law.at[0] += x, c->law.at[1] += y;
     ab_patch_set_load(&c->law, load);
@@ -280,8 +270,8 @@ static void change_loads(abPatchIsland* island, Work* w, double share) {
 // the sums of Aitken's rule: the last change times the turn since, and the turn squared.
 static double compare_change(const abPatchContact* c, const double last[3], double now[3],
                              double sum[2]) {
-  double size = fmax(c->law.load, 1e-3 * c->push * c->law.moments.m[AB_M_1] * c->unit);
-  double radius = ab_patch_radius(c) * size / c->law.load, most = 0;
+  double size = fmax(c->law.load, 1e-3 * c->mass * c->unit);
+  double radius = c->law.radius * size / c->law.load, most = 0;
   wanted_change(c, now);
   for (int k = 0; k < 3; k++) {
     double unit = k == 0 ? size : radius, turn = (now[k] - last[k]) / unit;
@@ -321,7 +311,8 @@ enum { MOST_DIRECT = 24 };
 static void fill_column(abPatchIsland* island, Work* w, int j, double* A) {
   int n = island->ncontact;
   const abPatchContact* c = island->contact[j];
-  double df[6] = {c->rate[0], c->rate[1], 0, 0, 0, c->rate[2]};
+  double df[6];
+  ab_patch_friction_change(c, 1, 0, 0, df);
   memset(w->load_step, 0, sizeof(double) * (size_t)island->ndof);
   ab_patch_scatter(island, c, df, w->load_step);
   ab_patch_back(&w->matrix, w->load_step);
@@ -467,8 +458,7 @@ static double rounding(const abPatchIsland* island) {
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
     abVec3 p = system->problem->pair[c->pair].patch.center;
-    double mass = c->push * c->law.moments.m[AB_M_1];
-    most = fmax(most, v3_norm(p) * c->law.weight * c->law.moments.m[AB_M_1] / (mass * c->unit));
+    most = fmax(most, v3_norm(p) * c->law.stiffness / (c->mass * c->unit));
   }
   double unit = system->gravity * system->h + 1e-8 * system->problem->length / system->h;
   return fmax(4 * DBL_EPSILON * rate * most, ab_patch_join_rounding(island, unit));
@@ -551,7 +541,7 @@ static void renew_loads(abPatchIsland* island, double share) {
 static double fall_back(abPatchIsland* island, Work* w, double enough, double score) {
   Kept kept = {.v = AB_TAKE(island->scratch, double, island->ndof),
                .contact = AB_TAKE(island->scratch, abPatchContact, island->ncontact)};
-  if (!has_joints(island) || !kept.v || !kept.contact) return score;
+  if (!kept.v || !kept.contact) return score;
   double first = score;
   keep_answer(island, score, &kept);
   begin_without_contact(island);
@@ -606,7 +596,6 @@ abStatus ab_patch_solve(abPatchIsland* island) {
       }
     }
     island->iterations++;
-    find_rates(island);
     if (!find_direction(island, &w)) {
       island->nregularised++;
       break;
