@@ -20,6 +20,9 @@ struct Geom {
   abShapeType type = AB_BOX;  // AB_PLANE, AB_BOX, AB_SPHERE, AB_CAPSULE, AB_CYLINDER
   abVec3 size = {0, 0, 0};    // as in abShape
   abPose pose = {{0, 0, 0}, unit_quat};
+  // Bullet and ODE only, as are joints: what a scene file has beyond the cases
+  const abPolyhedron* poly = nullptr;  // of AB_MESH
+  double friction = -1;                // < 0: the scene's; of a pair the larger one
 };
 
 // The body frame has its origin at the centre of mass and its axes along the principal axes.
@@ -35,11 +38,19 @@ struct Body {
   abVec3 axis = {1, 0, 0};
 };
 
+// Between two bodies that do not collide with each other.
+struct Joint {
+  abJointType type;   // AB_JOINT_BALL, AB_JOINT_SLIDE, AB_JOINT_HINGE
+  int parent, child;  // parent -1: the world
+  abVec3 pos, axis;   // at the start, world
+};
+
 struct Scene {
   double h = 1e-3;
   abVec3 gravity = {0, 0, -9.8};
   double mu_static = 0.5, mu_kinetic = 0.5;  // engines with one coefficient take the kinetic one
   std::vector<Body> body;
+  std::vector<Joint> joint;
 
   void add_floor();  // z <= 0
   // Uniform mass; returns the index.
@@ -52,6 +63,8 @@ struct Scene {
 // MJCF.
 void append(std::string& out, const char* format, ...) __attribute__((format(printf, 2, 3)));
 const char* shape_name(abShapeType type);
+abVec3 rotate(abQuat q, abVec3 v);
+double kinetic_energy(const Body& body, abQuat q, abTwist twist);
 
 class Engine {
  public:

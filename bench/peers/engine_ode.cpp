@@ -4,7 +4,9 @@
 // towers fall, the others change nothing that is measured here.
 #include <ode/ode.h>
 
+#include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "engine.h"
 
@@ -14,13 +16,19 @@ namespace {
 class Ode : public Engine {
  public:
   Ode(const Scene& s, const std::string& setting)
-      : h(s.h), mu(s.mu_kinetic), quick(setting == "quick"), best(setting == "best") {
+      : h(s.h),
+        mu(s.mu_kinetic),
+        quick(setting == "quick"),
+        best(setting == "best"),
+        jointed(!s.joint.empty()) {
     dInitODE2(0);
+    dRandSetSeed(0);  // its sweeps are in an order of chance: the same in every run
     world = dWorldCreate();
     space = dHashSpaceCreate(nullptr);
     group = dJointGroupCreate(0);
     dWorldSetGravity(world, s.gravity.x, s.gravity.y, s.gravity.z);
     for (const Body& b : s.body) add(b);
+    for (const Joint& j : s.joint) add(j);
   }
   ~Ode() override {
     dJointGroupDestroy(group);
@@ -80,20 +88,67 @@ class Ode : public Engine {
     body.push_back(id);
     wrench.push_back({});
   }
-  void add_geom(const Body& b, dBodyID id, const Geom& g) {
-    if (g.type == AB_PLANE) {
-      dCreatePlane(space, 0, 0, 1, 0);
-      return;
+  void add(const Joint& j) {
+    const abVec3 &p = j.pos, &a = j.axis;
+    dBodyID child = body[(size_t)j.child], parent = j.parent < 0 ? nullptr : body[(size_t)j.parent];
+    if (j.type == AB_JOINT_BALL) {
+      dJointID id = dJointCreateBall(world, nullptr);
+      dJointAttach(id, child, parent);
+      dJointSetBallAnchor(id, p.x, p.y, p.z);
+    } else if (j.type == AB_JOINT_HINGE) {
+      dJointID id = dJointCreateHinge(world, nullptr);
+      dJointAttach(id, child, parent);
+      dJointSetHingeAnchor(id, p.x, p.y, p.z);
+      dJointSetHingeAxis(id, a.x, a.y, a.z);
+    } else {
+      dJointID id = dJointCreateSlider(world, nullptr);
+      dJointAttach(id, child, parent);
+      dJointSetSliderAxis(id, a.x, a.y, a.z);
     }
-    dGeomID geom;
-    if (g.type == AB_SPHERE)
-      geom = dCreateSphere(space, g.size.x);
-    else if (g.type == AB_CAPSULE)
-      geom = dCreateCapsule(space, g.size.x, 2 * g.size.y);
-    else if (g.type == AB_CYLINDER)
-      geom = dCreateCylinder(space, g.size.x, 2 * g.size.y);
-    else
-      geom = dCreateBox(space, 2 * g.size.x, 2 * g.size.y, 2 * g.size.z);
+  }
+  // It keeps pointers to what it is given.
+  struct Convex {
+    std::vector<dReal> plane, point;
+    std::vector<unsigned> polygon;
+  };
+  dGeomID make_convex(const abPolyhedron& p) {
+    hull.emplace_back();
+    Convex& c = hull.back();
+    for (int i = 0; i < p.nvert; i++)
+      c.point.insert(c.point.end(), {p.vert[i].x, p.vert[i].y, p.vert[i].z});
+    for (int f = 0; f < p.nface; f++) {
+      const abPlane& s = p.plane[f];
+      c.plane.insert(c.plane.end(), {s.n.x, s.n.y, s.n.z, s.d});
+      c.polygon.push_back((unsigned)(p.face_start[f + 1] - p.face_start[f]));
+      for (int k = p.face_start[f]; k < p.face_start[f + 1]; k++)
+        c.polygon.push_back((unsigned)p.loop[k]);
+    }
+    return dCreateConvex(space, c.plane.data(), (unsigned)p.nface, c.point.data(),
+                         (unsigned)p.nvert, c.polygon.data());
+  }
+  dGeomID make(const Geom& g) {
+    switch (g.type) {
+      case AB_SPHERE:
+        return dCreateSphere(space, g.size.x);
+      case AB_CAPSULE:
+        return dCreateCapsule(space, g.size.x, 2 * g.size.y);
+      case AB_CYLINDER:
+        return dCreateCylinder(space, g.size.x, 2 * g.size.y);
+      case AB_MESH:
+        return make_convex(*g.poly);
+      default:
+        return dCreateBox(space, 2 * g.size.x, 2 * g.size.y, 2 * g.size.z);
+    }
+  }
+  dGeomID make_plane(const abPose& p) {
+    abVec3 n = rotate(p.q, {0, 0, 1});
+    return dCreatePlane(space, n.x, n.y, n.z, n.x * p.p.x + n.y * p.p.y + n.z * p.p.z);
+  }
+  void add_geom(const Body& b, dBodyID id, const Geom& g) {
+    dGeomID geom = g.type == AB_PLANE ? make_plane(b.pose) : make(g);
+    friction.push_back(g.friction < 0 ? mu : g.friction);
+    dGeomSetData(geom, &friction.back());
+    if (g.type == AB_PLANE) return;
     const abPose& p = b.fixed ? b.pose : g.pose;
     dQuaternion q = {p.q.w, p.q.x, p.q.y, p.q.z};
     if (id) {
@@ -121,12 +176,14 @@ class Ode : public Engine {
     Ode* o = static_cast<Ode*>(self);
     dBodyID a = dGeomGetBody(g1), b = dGeomGetBody(g2);
     if ((!a && !b) || a == b) return;
+    if (o->jointed && a && b && dAreConnectedExcluding(a, b, dJointTypeContact)) return;
     dContact c[16];
     int n = dCollide(g1, g2, 16, &c[0].geom, sizeof(dContact));
     o->ncontact += n;
+    double mu = std::max(*(double*)dGeomGetData(g1), *(double*)dGeomGetData(g2));
     for (int i = 0; i < n; i++) {
       c[i].surface.mode = dContactApprox1;
-      c[i].surface.mu = o->mu;
+      c[i].surface.mu = mu;
       if (o->best && slip_direction(c[i].geom, a, b, c[i].fdir1))
         c[i].surface.mode |= dContactFDir1;
       dJointAttach(dJointCreateContact(o->world, o->group, &c[i]), a, b);
@@ -134,12 +191,14 @@ class Ode : public Engine {
   }
 
   double h, mu;
-  bool quick, best;
+  bool quick, best, jointed;
   int ncontact = 0;
   dWorldID world;
   dSpaceID space;
   dJointGroupID group;
   std::vector<dBodyID> body;
+  std::deque<double> friction;  // of the geoms, which keep pointers to it
+  std::deque<Convex> hull;
   std::vector<abWrench> wrench;
 };
 

@@ -40,17 +40,6 @@ double Series::deviation() const { return std::sqrt(square / n); }
 static double norm(abVec3 v) { return std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z); }
 static double dot(abVec3 a, abVec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 
-static abVec3 rotate(abQuat q, abVec3 v) {
-  abVec3 u = {q.x, q.y, q.z};
-  auto cross = [](abVec3 a, abVec3 b) {
-    return abVec3{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-  };
-  abVec3 t = cross(u, v);
-  t = {2 * t.x, 2 * t.y, 2 * t.z};
-  abVec3 c = cross(u, t);
-  return {v.x + q.w * t.x + c.x, v.y + q.w * t.y + c.y, v.z + q.w * t.z + c.z};
-}
-
 Run::Run(const EngineKind& kind, const Scene& s, double seconds) : scene(s), limit(seconds) {
   engine = kind.create(scene, kind);
   momentum = momentum_before = vertical_momentum();
@@ -117,11 +106,8 @@ double Run::energy() {
   for (size_t i = 0; i < scene.body.size(); i++) {
     const Body& b = scene.body[i];
     if (b.fixed) continue;
-    abTwist t = twist((int)i);
     abPose p = pose((int)i);
-    abVec3 w = rotate({p.q.w, -p.q.x, -p.q.y, -p.q.z}, t.ang);
-    e += 0.5 * b.mass * dot(t.lin, t.lin) - b.mass * dot(scene.gravity, p.p) +
-         0.5 * (b.inertia.x * w.x * w.x + b.inertia.y * w.y * w.y + b.inertia.z * w.z * w.z);
+    e += kinetic_energy(b, p.q, twist((int)i)) - b.mass * dot(scene.gravity, p.p);
   }
   return e;
 }

@@ -29,6 +29,23 @@ const char* shape_name(abShapeType type) {
   }
 }
 
+abVec3 rotate(abQuat q, abVec3 v) {
+  abVec3 u = {q.x, q.y, q.z};
+  auto cross = [](abVec3 a, abVec3 b) {
+    return abVec3{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+  };
+  abVec3 t = cross(u, v);
+  t = {2 * t.x, 2 * t.y, 2 * t.z};
+  abVec3 c = cross(u, t);
+  return {v.x + q.w * t.x + c.x, v.y + q.w * t.y + c.y, v.z + q.w * t.z + c.z};
+}
+
+double kinetic_energy(const Body& b, abQuat q, abTwist t) {
+  abVec3 w = rotate({q.w, -q.x, -q.y, -q.z}, t.ang);
+  return 0.5 * b.mass * (t.lin.x * t.lin.x + t.lin.y * t.lin.y + t.lin.z * t.lin.z) +
+         0.5 * (b.inertia.x * w.x * w.x + b.inertia.y * w.y * w.y + b.inertia.z * w.z * w.z);
+}
+
 void Scene::add_floor() {
   Body floor;
   floor.fixed = true;
