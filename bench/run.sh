@@ -31,11 +31,15 @@ if [ -e "$out/venv/mujoco.fetched" ] && [ -x "$build/bench/robots/bench_robots" 
   "$out/venv/bin/python" bench/robots/robots.py "$build/bench/robots/bench_robots" "$out/models" "$out/robots.csv" |
     tee "$out/robots.txt"
   echo
-  echo "bench: scenes" >&2
-  "$out/venv/bin/python" bench/robots/scenes.py "$build/bench/robots/bench_robots" scenes "$out/scenes.csv" | tee "$out/scenes.txt"
-  echo
 else
-  echo "bench: robots and scenes need the newest MuJoCo, left out" >&2
+  echo "bench: robots need the newest MuJoCo, left out" >&2
+fi
+if [ -e "$build/bench/motion/libbench_motion.so" ]; then
+  echo "bench: motion" >&2
+  python=$out/venv/bin/python # without it the newest MuJoCo is left out
+  [ -e "$out/venv/mujoco.fetched" ] || python=/usr/bin/python3
+  "$python" bench/motion/motion.py "$build/bench/motion/libbench_motion.so" scenes "$out/motion.csv" | tee "$out/motion.txt"
+  echo
 fi
 run distance peers/bench_distance
 run broadphase peers/bench_broadphase

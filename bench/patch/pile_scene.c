@@ -57,7 +57,7 @@ static void add_box(abScene* scene, abPose pose) {
 }
 
 // Layers of a square as wide as the pile is high when it has settled.
-static abModel* make_model(int n, double h, unsigned long long seed) {
+abScene* pile_scene(int n, double h, double spacing, unsigned long long seed) {
   abError error;
   abScene* scene = ab_scene_create();
   ab_scene_option(scene)->timestep = h;
@@ -69,10 +69,16 @@ static abModel* make_model(int n, double h, unsigned long long seed) {
   int side = (int)ceil(cbrt(n / 4.0)) + 1;
   for (int i = 0; i < n; i++) {
     int layer = i / (side * side), k = i % (side * side);
-    double x = (k % side - 0.5 * (side - 1)) * 0.22 + uniform(&seed, -0.02, 0.02);
-    double y = (k / side - 0.5 * (side - 1)) * 0.22 + uniform(&seed, -0.02, 0.02);
+    double x = (k % side - 0.5 * (side - 1)) * spacing + uniform(&seed, -0.02, 0.02);
+    double y = (k / side - 0.5 * (side - 1)) * spacing + uniform(&seed, -0.02, 0.02);
     add_box(scene, (abPose){{x, y, 0.15 + 0.23 * layer}, random_rotation(&seed)});
   }
+  return scene;
+}
+
+static abModel* make_model(int n, double h, unsigned long long seed) {
+  abError error;
+  abScene* scene = pile_scene(n, h, 0.22, seed);
   abModel* model = ab_scene_compile(scene, &error);
   if (!model) stop(&error);
   ab_scene_free(scene);

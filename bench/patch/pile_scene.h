@@ -5,6 +5,10 @@
 
 #include <abut/abut.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct Pile {
   int n;
   abModel* model;
@@ -12,7 +16,10 @@ typedef struct Pile {
   double height;  // of the highest box's centre before the fall
 } Pile;
 
-// At the step h, with the model `patch`. Ends the program if the scene cannot be made.
+// The boxes before the fall, at the step h, `spacing` apart in a layer but for 0.02 m of chance
+// each: above 0.27 m none overlaps another. Ends the program if it cannot be made.
+abScene* pile_scene(int n, double h, double spacing, unsigned long long seed);
+// Those of this folder, 0.22 m apart, as a simulation with the model `patch`.
 Pile pile_create(int n, double h, unsigned long long seed);
 void pile_free(Pile* pile);
 // NAME=VALUE, a parameter of the contact model. Ends the program if there is none of that name.
@@ -31,5 +38,9 @@ double pile_radius(void);
 // The deepest overlap of the poses as they are, from the corners of the boxes alone: it does not
 // depend on what the simulation believes to touch.
 double pile_overlap(const Pile* pile);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

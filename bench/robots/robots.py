@@ -22,17 +22,17 @@ class Abut:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def run(self, n):
-        """Seconds per step, iterations, contacts, unconverged steps, broken, p99 and worst; an error message where there is no answer."""
+        """Seconds per step, iterations, contacts, unconverged steps, broken; an error message where there is no answer."""
         try:
             self.process.stdin.write(f"{n}\n")
             self.process.stdin.flush()
         except BrokenPipeError:
             pass
         line = self.process.stdout.readline().split()
-        if len(line) != 7:
+        if len(line) != 5:
             errors = self.process.stderr.read().strip().splitlines()
             raise RuntimeError(next((e for e in errors if e.startswith("bench_robots:")), "no answer"))
-        return float(line[0]), float(line[1]), float(line[2]), int(line[3]), line[4] == "1", float(line[5]), float(line[6])
+        return float(line[0]), float(line[1]), float(line[2]), int(line[3]), line[4] == "1"
 
     def close(self):
         self.process.stdin.close()
@@ -65,7 +65,7 @@ def measure(program, name, file, key, options):
         ours.append(abut.run(n))
     abut.close()
     ratio = statistics.median(t / o[0] for t, o in zip(theirs, ours))
-    _, iterations, contacts, unconverged, broken, _, _ = ours[-1]
+    _, iterations, contacts, unconverged, broken = ours[-1]
     return [name, peer.model.nv, round(1 / min(theirs)), round(1 / min(o[0] for o in ours)), f"{ratio:.2f}", f"{contacts:.1f}",
             f"{iterations:.1f}", n, "broke down" if broken else unconverged]
 
@@ -77,40 +77,34 @@ def show(row):
     print(f"{row[0]:20} {row[1]:>4} {row[2]:>15} {row[3]:>13} {row[4]:>6} {row[5]:>9} {row[6]:>11} {row[7]:>7} {row[8]:>12}", flush=True)
 
 
-def arguments(description, source, time, rounds):
-    """What both tables take: program, source, out and the length of a round."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("program", source, "out"):
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("program", "models", "out"):
         parser.add_argument(name)
-    parser.add_argument("--time", type=float, default=time)
-    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--time", type=float, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="")
-    return parser
-
-
-def write_table(out, head, show, cases):
-    """cases: names and functions that measure a row; what cannot be measured is named and left out."""
-    show(head)
-    with open(out, "w", newline="") as f:
-        table = csv.writer(f)
-        table.writerow(head)
-        for name, measured in cases:
-            try:
-                row = measured()
-            except (RuntimeError, ValueError) as error:
-                print(f"{name}: left out: {str(error).splitlines()[0]}", flush=True)
-                continue
-            table.writerow(row)
-            show(row)
+    parser.add_argument("--pip", default=sys.executable + " -m pip")
+    return parser.parse_args()
 
 
 def main():
-    parser = arguments(__doc__, "models", 2, 5)
-    parser.add_argument("--pip", default=sys.executable + " -m pip")
-    options = parser.parse_args()
+    options = arguments()
     print(f"Robots: MuJoCo {mujoco.__version__} and abut in turns, {options.time:g} s each, processor time, one thread\n")
-    found = [m for m in models.prepare(options.models, options.pip) if options.only in m[0]]
-    write_table(options.out, HEAD, show, [(m[0], lambda m=m: measure(options.program, *m, options)) for m in found])
+    show(HEAD)
+    with open(options.out, "w", newline="") as f:
+        table = csv.writer(f)
+        table.writerow(HEAD)
+        for model in models.prepare(options.models, options.pip):
+            if options.only not in model[0]:
+                continue
+            try:
+                row = measure(options.program, *model, options)
+            except (RuntimeError, ValueError) as error:
+                print(f"{model[0]}: left out: {str(error).splitlines()[0]}", flush=True)
+                continue
+            table.writerow(row)
+            show(row)
 
 
 if __name__ == "__main__":
