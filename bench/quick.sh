@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Counts the instructions of five kernels with callgrind and compares them with bench/baseline.csv: unlike times, the
+# Counts the instructions of six kernels with callgrind and compares them with bench/baseline.csv: unlike times, the
 # counts are the same on a busy machine. Changes above 5 % are reported; a kernel that got slower by more ends with 1.
 # usage: bench/quick.sh [--update] [BUILD]      --update: make the present counts the baseline
 set -u
@@ -25,7 +25,7 @@ new=$out/quick.csv
 echo "kernel,instructions,compiler" >"$new"
 worse=0
 printf '%-10s %14s %14s %9s\n' kernel instructions baseline change
-for kernel in overlap distance pile ecp chain; do
+for kernel in overlap distance pile moving ecp chain; do
   n=$(count "$kernel")
   [ -n "$n" ] || { echo "bench-quick: $kernel failed" >&2; exit 2; }
   echo "$kernel,$n,$compiler" >>"$new"
