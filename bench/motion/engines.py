@@ -134,14 +134,16 @@ class Worker:
         self.process = multiprocessing.Process(target=serve, args=(far, library, engine, file, key), daemon=True)
         self.process.start()
         far.close()
-        self.answer()
+        self.talk()
 
-    def answer(self):
+    def talk(self, *request):
         try:
+            for word in request:
+                self.pipe.send(word)
             if not self.pipe.poll(PATIENCE):
                 raise Failed(f"no answer within {PATIENCE} s")
             answer = self.pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):
             self.process.join()
             raise Failed(f"ended with {self.process.exitcode}") from None
         if isinstance(answer, Failed):
@@ -150,8 +152,7 @@ class Worker:
 
     def ask(self, n):
         """n steps, each (seconds, kinetic energy, status); 0: back to the start."""
-        self.pipe.send(n)
-        return self.answer()
+        return self.talk(n)
 
     def close(self):
         self.process.kill()
