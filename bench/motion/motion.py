@@ -150,9 +150,10 @@ class Case:
                 workers.pop(engine).close()
                 continue
             spent += steps[:, 0].sum()
-            if engine == "abut" and not self.heap and not self.span:
+            if engine == "abut" and len(steps) and not self.heap and not self.span:
                 self.phase, self.span = scene_span(steps[:, 1], self.scene)
-            found.setdefault(engine, []).append(steps[:self.span])
+            if len(steps):
+                found.setdefault(engine, []).append(steps[:self.span])
         return spent
 
     def measure(self):
@@ -203,11 +204,11 @@ def show(row):
     print(" ".join(left + [f"{cell:>{width}}" for cell, width in zip(row[3:], widths[1])]), flush=True)
 
 
-def file_of(name, library, options, folder):
+def file_of(name, options, folder):
     if name not in HEAPS:
         return pathlib.Path(options.scenes) / f"{name}.xml"
     file = pathlib.Path(folder) / f"{name}.xml"
-    library.write_heap(HEAPS[name], STEP, file)
+    options.library.write_heap(HEAPS[name], STEP, file)
     return file
 
 
@@ -253,7 +254,7 @@ def main():
         table.writerow(HEAD)
         for name in options.cases:
             try:
-                file = file_of(name, options.library, options, folder)
+                file = file_of(name, options, folder)
                 case = Case(name, file, options, progress)
                 rows = case.rows()
                 notes += case.notes
