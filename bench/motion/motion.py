@@ -14,8 +14,8 @@ Heaps run until each engine's own comes to rest, in three phases:
   falling   from the first touch (the first step that is no free fall) until the kinetic energy is a tenth of the largest so far
   settling  until rest begins
   at rest   the half second that follows
-Times are processor time of a step in us: mean, 99th of a hundred, worst; of several rounds the least of each step, which has the
-same work in each. Unconverged: steps the engine itself calls unsolved, or (MuJoCo) whose iterations are at their limit; Bullet and ODE
+Times are processor time of a step in us: mean, 99th of a hundred, worst; of several rounds the least of each step, or the quickest
+round of an engine that does not repeat itself exactly (ODE). Unconverged: steps the engine itself calls unsolved, or (MuJoCo) whose iterations are at their limit; Bullet and ODE
 do not tell. ratio: abut's mean over that of the row's engine. What an engine cannot do is a dash, with the reason below."""
 import argparse
 import csv

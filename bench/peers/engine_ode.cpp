@@ -22,7 +22,6 @@ class Ode : public Engine {
         best(setting == "best"),
         jointed(!s.joint.empty()) {
     dInitODE2(0);
-    dRandSetSeed(0);  // its sweeps are in an order of chance: the same in every run
     world = dWorldCreate();
     space = dHashSpaceCreate(nullptr);
     group = dJointGroupCreate(0);
