@@ -123,6 +123,7 @@ static bool touch_patch(const Job* job, Record* r, const abTrace* trace, abPair*
                    .watch = fmax(AB_TOUCH_MARGIN * thin, trace ? trace->watch : 0) + coat,
                    .tolerance = TOLERANCE * thin,
                    .normal = trace ? &trace->normal : NULL,
+                   .pressed = trace && trace->watch > 0,
                    .t1 = trace ? &trace->t1 : NULL,
                    .before1 = &data->twist[p->body1],
                    .before2 = &data->twist[p->body2],

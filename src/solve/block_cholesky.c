@@ -12,7 +12,8 @@
 // Factors: left-looking. Column j gathers A_ij - sum_k L_ik L_jk^T over the columns k < j with a
 // block in row j, then its diagonal block is factorised densely and the rest divided by it. A pivot
 // is replaced when cancellation has eaten it: the ratio of the pivot to its diagonal entry before
-// elimination has fallen below `floor`.
+// elimination has fallen below `floor`. Blocks of six rows, those of free bodies, keep L_jj^-T in
+// place of L_jj: dividing by it is a product, with a column and with a vector.
 #include "solve/block_cholesky.h"
 
 #include <math.h>
@@ -143,20 +144,33 @@ static void rename_rows(const Elimination* e, int n, const int* place) {
   }
 }
 
+// Where the blocks of column k below row j, the first of them stored as `first`, are in column j:
+// its rows are among those of column j.
+static int* find_targets(const abBlockSymbolic* s, int j, int k, int first, int* to) {
+  int at = s->start[j];
+  for (int b = first; b < s->start[k + 1]; b++, at++) {
+    while (s->row[at] != s->row[b]) at++;
+    *to++ = s->value[at];
+  }
+  return to;
+}
+
 static abStatus index_blocks(abBlockSymbolic* s, abArena* keep) {
-  int n = s->n, nblock = s->start[n];
+  int n = s->n, nblock = s->start[n], nupdate = 0;
   int* value = AB_TAKE(keep, int, nblock + 1);
+  int* entry = AB_TAKE(keep, int, nblock);
   int* left = AB_TAKE(keep, int, n + 2);
   int* at = AB_TAKE(keep, int, nblock - n + 1);
   int* column = AB_TAKE(keep, int, nblock - n + 1);
-  if (!value || !left || !at || !column) return AB_ERROR_MEMORY;
+  if (!value || !entry || !left || !at || !column) return AB_ERROR_MEMORY;
   memset(left, 0, sizeof(int) * (size_t)(n + 2));
   int nvalue = 0;
   for (int k = 0; k < n; k++)
     for (int b = s->start[k]; b < s->start[k + 1]; b++) {
       value[b] = nvalue;
+      entry[b] = s->offset[s->order[s->row[b]]];
       nvalue += s->size[s->order[s->row[b]]] * s->size[s->order[k]];
-      if (s->row[b] != k) left[s->row[b] + 2]++;
+      if (s->row[b] != k) left[s->row[b] + 2]++, nupdate += s->start[k + 1] - b;
     }
   value[nblock] = nvalue;
   for (int k = 0; k <= n; k++) left[k + 1] += left[k];
@@ -166,9 +180,14 @@ static abStatus index_blocks(abBlockSymbolic* s, abArena* keep) {
       at[to] = b;
       column[to] = k;
     }
-  s->value = value;
+  s->value = value, s->entry = entry;
   s->nvalue = nvalue + s->offset[n];  // the diagonal's old entries are kept behind the blocks
   s->left = left, s->left_at = at, s->left_column = column;
+  int* to = AB_TAKE(keep, int, nupdate);
+  if (!to) return AB_ERROR_MEMORY;
+  s->target = to;
+  for (int j = 0; j < n; j++)
+    for (int t = left[j]; t < left[j + 1]; t++) to = find_targets(s, j, column[t], at[t], to);
   return AB_OK;
 }
 
@@ -189,6 +208,7 @@ abStatus ab_block_symbolic(int n, const int* size, int nedge, const int (*edge)[
   for (int i = 0; i < n; i++) {
     offset[i + 1] = offset[i] + size[i];
     if (size[i] > s->largest) s->largest = size[i];
+    s->mixed |= size[i] != 6;
   }
   for (int i = 0; i < nedge; i++) join(&g, edge[i][0], edge[i][1]);
   abStatus status = run_elimination(&g, size, max_flops, &e, scratch);
@@ -319,14 +339,41 @@ static void divide_rows(int m, int n, const double* L, double* X) {
   }
 }
 
-// L^-T of a 6 x 6 block, row by row of the upper triangle.
-static void invert_transposed6(const double* L, double P[36]) {
+// The same of six rows, with L^-T in its place: what makes rows of L^T of those of A makes rows of
+// L^-1 of those of the identity. A row is a register of four and one of two.
+AB_SIMD static int factor_six(double* restrict A, const double* restrict before, double floor) {
+  static const double unit[6][6] = {{1},          {0, 1},          {0, 0, 1},
+                                    {0, 0, 0, 1}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 1}};
+  int nreplaced = 0;
+  Four a[6], x[6];
+  Two b[6], y[6];
+  double row[6], inverse[6][6];
   for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) {
-      double t = i == j;
-      for (int k = i; k < j; k++) t -= P[6 * i + k] * L[6 * j + k];
-      P[6 * i + j] = j < i ? 0 : t / L[7 * j];
+    for (int j = i + 1; j < 6; j++) A[6 * i + j] = A[6 * j + i];
+  for (int i = 0; i < 6; i++) {
+    a[i] = *(const Four*)(A + 6 * i), b[i] = *(const Two*)(A + 6 * i + 4);
+    x[i] = *(const Four*)unit[i], y[i] = *(const Two*)(unit[i] + 4);
+  }
+  for (int j = 0; j < 6; j++) {
+    *(Four*)row = a[j], *(Two*)(row + 4) = b[j];
+    double d = row[j];
+    if (!(d > floor * before[j])) {
+      d = before[j] > 0 ? before[j] : 1;
+      nreplaced++;
     }
+    double per = 1 / sqrt(d);
+    x[j] *= per, y[j] *= per;
+    a[j] *= per, b[j] *= per;
+    *(Four*)row = a[j], *(Two*)(row + 4) = b[j];
+    for (int i = j + 1; i < 6; i++) {
+      a[i] -= row[i] * a[j], b[i] -= row[i] * b[j];
+      x[i] -= row[i] * x[j], y[i] -= row[i] * y[j];
+    }
+    *(Four*)inverse[j] = x[j], *(Two*)(inverse[j] + 4) = y[j];
+  }
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) A[6 * i + j] = inverse[j][i];
+  return nreplaced;
 }
 
 // X <- X P for m rows of six.
@@ -353,54 +400,47 @@ AB_SIMD static void multiply_rows6(int m, const double P[36], double* X) {
 static void divide_column(const abBlockSymbolic* s, double* value, int j) {
   int nj = s->size[s->order[j]], first = s->start[j] + 1, last = s->start[j + 1];
   const double* diagonal = value + s->value[s->start[j]];
-  if (nj != 6) {
-    for (int b = first; b < last; b++)
-      divide_rows(s->size[s->order[s->row[b]]], nj, diagonal, value + s->value[b]);
-  } else if (first < last) {
-    double P[36];
-    invert_transposed6(diagonal, P);
-    multiply_rows6((s->value[last] - s->value[first]) / 6, P, value + s->value[first]);
-  }
+  if (nj == 6 && first < last)
+    multiply_rows6((s->value[last] - s->value[first]) / 6, diagonal, value + s->value[first]);
+  for (int b = first; b < last && nj != 6; b++)
+    divide_rows(s->size[s->order[s->row[b]]], nj, diagonal, value + s->value[b]);
 }
 
-// Blocks are handed to the loops for 6 x 6 ones in batches of at most this many.
-enum { BATCH = 64 };
-
-// Takes off column j what column k, whose block in row j is stored as `first`, adds to it. The rows
-// of column k below j are among those of column j.
-static void subtract_column(const abBlockSymbolic* s, double* value, int j, int k, int first) {
-  int nj = s->size[s->order[j]], nk = s->size[s->order[k]], to[BATCH];
+// Takes off column j what column k, whose block in row j is stored as `first`, adds to it.
+static void subtract_column(const abBlockSymbolic* s, double* value, int j, int k, int first,
+                            const int* to) {
   const double* Ljk = value + s->value[first];
-  int at = s->start[j], end = s->start[k + 1];
-  for (int b = first; b < end;) {
-    int m = 0;
-    for (; b + m < end && m < BATCH; m++, at++) {
-      while (s->row[at] != s->row[b + m]) at++;
-      int ni = s->size[s->order[s->row[at]]];
-      if (ni != 6 || nj != 6 || nk != 6) break;
-      to[m] = s->value[at];
-    }
-    if (m > 0) {
-      subtract_products6(m, value + s->value[b], Ljk, value, to);
-      b += m;
-    } else {
-      int ni = s->size[s->order[s->row[at]]];
-      subtract_product(ni, nj, nk, value + s->value[b], Ljk, value + s->value[at]);
-      b++, at++;
-    }
+  int m = s->start[k + 1] - first;
+  if (!s->mixed) {
+    subtract_products6(m, Ljk, Ljk, value, to);
+    return;
+  }
+  int nj = s->size[s->order[j]], nk = s->size[s->order[k]];
+  for (int b = first; b < first + m; b++, to++) {
+    int ni = s->size[s->order[s->row[b]]];
+    const double* Lik = value + s->value[b];
+    if (ni == 6 && nj == 6 && nk == 6)
+      subtract_products6(1, Lik, Ljk, value, to);
+    else
+      subtract_product(ni, nj, nk, Lik, Ljk, value + *to);
   }
 }
 
 int ab_block_factor(const abBlockSymbolic* s, double* value, double floor) {
   int nreplaced = 0;
+  const int* to = s->target;
   for (int j = 0; j < s->n; j++) {
     int nj = s->size[s->order[j]];
     double* diagonal = value + s->value[s->start[j]];
     double* before = value + s->value[s->start[s->n]] + s->offset[s->order[j]];
     for (int i = 0; i < nj; i++) before[i] = diagonal[i * nj + i];
-    for (int t = s->left[j]; t < s->left[j + 1]; t++)
-      subtract_column(s, value, j, s->left_column[t], s->left_at[t]);
-    nreplaced += factor_diagonal(nj, diagonal, before, floor);
+    for (int t = s->left[j]; t < s->left[j + 1]; t++) {
+      int k = s->left_column[t], first = s->left_at[t];
+      subtract_column(s, value, j, k, first, to);
+      to += s->start[k + 1] - first;
+    }
+    nreplaced += nj == 6 ? factor_six(diagonal, before, floor)
+                         : factor_diagonal(nj, diagonal, before, floor);
     divide_column(s, value, j);
   }
   return nreplaced;
@@ -438,16 +478,26 @@ AB_SIMD static void subtract_backward6(int m, const double* restrict B, const do
   *(Two*)(x + 4) = two;
 }
 
-// Where the entries of the blocks first .. begin in a vector, as long as all are 6 x 6, at most
-// BATCH of them; returns their number.
-static int batch_of(const abBlockSymbolic* s, int nj, int first, int end, int* at) {
-  int m = 0;
-  for (; nj == 6 && first + m < end && m < BATCH; m++) {
-    int i = s->order[s->row[first + m]];
-    if (s->size[i] != 6) break;
-    at[m] = s->offset[i];
+// x <- P^T x and P x of a diagonal block of six rows.
+AB_SIMD static void multiply_transposed6(const double* restrict P, double* restrict x) {
+  Four four = {0};
+  Two two = {0};
+  for (int k = 0; k < 6; k++, P += 6) {
+    four += ALL(x[k]) * *(const Four*)P;
+    two += (Two){x[k], x[k]} * *(const Two*)(P + 4);
   }
-  return m;
+  *(Four*)x = four;
+  *(Two*)(x + 4) = two;
+}
+
+AB_SIMD static void multiply6(const double* restrict P, double* restrict x) {
+  double y[6];
+  for (int i = 0; i < 6; i++) {
+    double t = 0;
+    for (int j = i; j < 6; j++) t += P[6 * i + j] * x[j];
+    y[i] = t;
+  }
+  for (int i = 0; i < 6; i++) x[i] = y[i];
 }
 
 // x <- L^-1 x and L^-T x of a large block, above whose diagonal L^T stands.
@@ -467,49 +517,45 @@ AB_SIMD static void solve_upper(int n, const double* restrict L, double* restric
 
 static void solve_forward(const abBlockSymbolic* s, const double* value, double* x) {
   for (int j = 0; j < s->n; j++) {
-    int nj = s->size[s->order[j]], at[BATCH];
+    int nj = s->size[s->order[j]], first = s->start[j] + 1, last = s->start[j + 1];
     double* xj = x + s->offset[s->order[j]];
     const double* L = value + s->value[s->start[j]];
+    if (nj == 6) multiply_transposed6(L, xj);
     if (nj >= LARGE) solve_lower(nj, L, xj);
-    for (int i = 0; i < nj && nj < LARGE; i++) {
+    for (int i = 0; i < nj && nj < LARGE && nj != 6; i++) {
       double t = xj[i];
       for (int k = 0; k < i; k++) t -= L[i * nj + k] * xj[k];
       xj[i] = t / L[i * nj + i];
     }
-    for (int b = s->start[j] + 1, m; b < s->start[j + 1]; b += m) {
+    if (!s->mixed) {
+      subtract_forward6(last - first, value + s->value[first], xj, x, s->entry + first);
+      continue;
+    }
+    for (int b = first; b < last; b++) {
       const double* B = value + s->value[b];
-      m = batch_of(s, nj, b, s->start[j + 1], at);
-      if (m > 0) {
-        subtract_forward6(m, B, xj, x, at);
-      } else {
-        int i = s->order[s->row[b]];
-        for (int r = 0; r < s->size[i]; r++)
-          for (int k = 0; k < nj; k++) x[s->offset[i] + r] -= B[r * nj + k] * xj[k];
-        m = 1;
-      }
+      int ni = s->size[s->order[s->row[b]]];
+      for (int r = 0; r < ni; r++)
+        for (int k = 0; k < nj; k++) x[s->entry[b] + r] -= B[r * nj + k] * xj[k];
     }
   }
 }
 
 static void solve_backward(const abBlockSymbolic* s, const double* value, double* x) {
   for (int j = s->n - 1; j >= 0; j--) {
-    int nj = s->size[s->order[j]], at[BATCH];
+    int nj = s->size[s->order[j]], first = s->start[j] + 1, last = s->start[j + 1];
     double* xj = x + s->offset[s->order[j]];
-    for (int b = s->start[j] + 1, m; b < s->start[j + 1]; b += m) {
-      const double* B = value + s->value[b];
-      m = batch_of(s, nj, b, s->start[j + 1], at);
-      if (m > 0) {
-        subtract_backward6(m, B, x, at, xj);
-      } else {
-        int i = s->order[s->row[b]];
-        for (int r = 0; r < s->size[i]; r++)
-          for (int k = 0; k < nj; k++) xj[k] -= B[r * nj + k] * x[s->offset[i] + r];
-        m = 1;
-      }
-    }
     const double* L = value + s->value[s->start[j]];
+    if (!s->mixed)
+      subtract_backward6(last - first, value + s->value[first], x, s->entry + first, xj);
+    for (int b = first; b < last && s->mixed; b++) {
+      const double* B = value + s->value[b];
+      int ni = s->size[s->order[s->row[b]]];
+      for (int r = 0; r < ni; r++)
+        for (int k = 0; k < nj; k++) xj[k] -= B[r * nj + k] * x[s->entry[b] + r];
+    }
+    if (nj == 6) multiply6(L, xj);
     if (nj >= LARGE) solve_upper(nj, L, xj);
-    for (int i = nj - 1; i >= 0 && nj < LARGE; i--) {
+    for (int i = nj - 1; i >= 0 && nj < LARGE && nj != 6; i--) {
       double t = xj[i];
       for (int k = i + 1; k < nj; k++) t -= L[k * nj + i] * xj[k];
       xj[i] = t / L[i * nj + i];

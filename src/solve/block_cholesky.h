@@ -18,12 +18,15 @@ typedef struct abBlockSymbolic {
   const int* start;    // n + 1: column k holds row[start[k]] .. row[start[k + 1] - 1], ascending,
   const int* row;      // the diagonal first; rows and columns in elimination order
   const int* value;    // per stored block: where its entries begin; row-major
+  const int* entry;    // likewise: where its row begins in a vector
   const int* left;     // n + 1: the blocks of row k left of the diagonal are stored as
   const int* left_at;  // left_at[left[k]] .. , with their columns in left_column
   const int* left_column;
-  int nvalue;    // doubles in the array of values (the blocks, then some work space)
-  int largest;   // rows of the largest block
-  double flops;  // of one numeric factorisation
+  const int* target;  // where the factorisation takes off what, in the order it does
+  int nvalue;         // doubles in the array of values (the blocks, then some work space)
+  int largest;        // rows of the largest block
+  bool mixed;         // not all blocks have six rows
+  double flops;       // of one numeric factorisation
 } abBlockSymbolic;
 
 // Orders so that few blocks are filled in (ties: the smaller index, so the result depends on the

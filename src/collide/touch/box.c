@@ -239,7 +239,9 @@ int ab_touch_box_box(abTouchWork* w, abTouchFeature feature[AB_TOUCH_FEATURES]) 
   lay(&w->side[0], &w->side[1], true, &l);
   // where they overlap along all of them, that of the least overlap counts
   bool apart = most >= -tolerance;
-  double enough = apart ? -tolerance : 4 * most - 3 * w->tie;
+  double enough = most >= -w->touch->margin ? -w->touch->margin
+                  : apart                   ? -tolerance
+                                            : 4 * most - 3 * w->tie;
   int n = 0;
   for (int k = 0; k < AXES; k++) {
     if (g.gap[k] < enough) continue;

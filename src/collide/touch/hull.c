@@ -59,7 +59,7 @@ typedef struct Search {
   int seen[2];            // the last ones whose features were looked at
   abTouchFeature* tried;  // features that are not wanted again
   int ntried;
-  bool apart;           // there is one with g0 >= -tolerance
+  int apart;            // 2: there is one with g0 >= -margin, 1: with g0 >= -tolerance, 0: none
   abTouchFeature best;  // of those, else that with the largest g0
   double score;
 } Search;
@@ -90,15 +90,17 @@ static bool offer(Search* s, abVec3 n0, abVec3 n1, const int face[2], const int 
   bool edges = edge[0] >= 0;
   // between the present vertices: a bound
   double bound = v3_dot(n0, v3_sub(point(a, s->v[0], false), point(b, s->v[1], false)));
+  if ((s->apart == 2 && bound < -w->touch->margin) || (s->apart == 1 && bound < -tolerance))
+    return false;
   if (bound < -tolerance &&
       (s->apart || ab_touch_score(w, n0, ab_touch_out(w, n0, bound), edges) <= s->score))
     return false;
   bound = v3_dot(n1, v3_sub(point(a, s->v[0], true), point(b, s->v[1], true)));
   bound = ab_touch_score(w, n0, ab_touch_coasting(w, n0, bound), edges);
-  if ((s->apart && bound <= s->score) || was_tried(s, n0)) return false;
+  if ((s->apart == 2 && bound <= s->score) || was_tried(s, n0)) return false;
   abTouchFeature f = {n0, gap_along(s, n0, false), 0, {face[0], face[1]}, {edge[0], edge[1]}};
-  bool apart = f.g0 >= -tolerance;
-  if (s->apart && !apart) return false;
+  int apart = f.g0 >= -w->touch->margin ? 2 : f.g0 >= -tolerance ? 1 : 0;
+  if (s->apart > apart) return false;
   f.g1 = gap_along(s, n1, true);
   double gap = apart ? ab_touch_coasting(w, n0, f.g1) : ab_touch_out(w, n0, f.g0);
   double score = ab_touch_score(w, n0, gap, edges);

@@ -4,9 +4,10 @@
 // and the next tile of a floor are its side. What counts is along which direction the two are apart
 // and will be so best. Each feature that can tell them apart (a face of either, a pair of edges)
 // has a gap g0 now and a gap g1 in the poses at the end of the free motion, its direction turned
-// along with the bodies. Among the features with g0 >= -tolerance the one with the largest g1 is
-// the normal: to stay apart there needs the least. Where there is none, the bodies overlap, and the
-// largest g0 is the shortest way out. A pair is in contact if min(g0, g1) <= margin.
+// along with the bodies. Among the features with g0 >= -margin the one with the largest g1 is the
+// normal: to stay apart there needs the least. Where there is none, overlap up to the tolerance is
+// overlooked. Beyond that the bodies overlap, and the largest g0 is the shortest way out. A pair is
+// in contact if min(g0, g1) <= margin.
 //
 // What lies on something falls in the free motion of every step, though it will not; so g1 is
 // compared without what the step's own loads do to it. Bodies may be apart along two features at
@@ -217,7 +218,7 @@ static int find_features(abTouchWork* w, int ntried, int n, abTouchFeature* feat
 static bool passes(abTouchWork* w, int n, abTouchFeature* feature, const abPatch* p) {
   const abTouch* t = w->touch;
   if (p->kind == AB_PATCH_SURFACE || fmin(feature[0].g0, feature[0].g1) < -t->margin) return false;
-  if (t->normal && t->watch > 0 && v3_dot(*t->normal, feature[0].n) > ACROSS) return false;
+  if (t->pressed && v3_dot(*t->normal, feature[0].n) > ACROSS) return false;
   if (is_hulls(w)) n = ab_touch_hulls(w, 1, false, feature) ? 2 : 1;
   return n > 1 && feature[1].g0 >= -t->tolerance &&
          fabs(v3_dot(feature[0].n, feature[1].n)) < ACROSS;

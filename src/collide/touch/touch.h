@@ -23,6 +23,7 @@ typedef struct abTouch {
   double tolerance;  // overlap up to this still counts as separated when the normal is chosen
                      // (about 1e-3..1e-2 of the thinner body)
   const abVec3 *normal, *t1;  // of the same pair in the last step, NULL if there was none
+  bool pressed;               // the pair carried a load then
   // The twists at the start of the step, NULL: the same as twist1, twist2. What lies on something
   // falls by g h^2 in the free motion of every step, but not in truth: the choice of the normal
   // goes by these.

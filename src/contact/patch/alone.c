@@ -18,6 +18,7 @@
 
 #include "base/pool.h"
 #include "contact/patch/patch.h"
+#include "math/quad.h"
 #include "math/spatial.h"
 
 #define STIFFER 2.0
@@ -88,33 +89,82 @@ static void add_turned_mobility(const abPatchIsland* island, const abPatchContac
       for (int q = 0; q < 6; q++) phi[6 * p + q] += Y[i][p] * Y[i][q];
 }
 
-// A = L D L^T in place, pivots guarded; returns how many were replaced. 1 / D is on the diagonal.
-// Fixed size: the compiler unrolls it.
-static int factor6(double A[36], double floor) {
-  int nreplaced = 0;
-  double most = 0, D[6];
-  for (int i = 0; i < 6; i++) most = A[7 * i] > most ? A[7 * i] : most;
-  for (int j = 0; j < 6; j++) {
-    double d = A[7 * j], u[6];
-    for (int k = 0; k < j; k++) u[k] = A[6 * j + k] * D[k], d -= A[6 * j + k] * u[k];
-    if (!(d > floor * most)) d = most > 0 ? most : 1, nreplaced++;
-    D[j] = d;
-    double per = A[7 * j] = 1 / d;
-    for (int i = j + 1; i < 6; i++) {
-      double t = A[6 * i + j];
-      for (int k = 0; k < j; k++) t -= A[6 * i + k] * u[k];
-      A[6 * i + j] = t * per;
-    }
+// --- symmetric 6 x 6 matrices, row-major; a row is a register of four and one of two
+
+typedef abFour Four __attribute__((aligned(8)));
+typedef abTwo Two __attribute__((aligned(8)));
+
+static inline void apply6(const double* A, const double x[6], double y[6]) {
+  abFour a = {0};
+  abTwo b = {0};
+  for (int k = 0; k < 6; k++) {
+    a += x[k] * *(const Four*)(A + 6 * k);
+    b += x[k] * *(const Two*)(A + 6 * k + 4);
   }
-  return nreplaced;
+  *(Four*)y = a, *(Two*)(y + 4) = b;
 }
 
-static void solve6(const double A[36], double x[6]) {
-  for (int i = 1; i < 6; i++)
-    for (int k = 0; k < i; k++) x[i] -= A[6 * i + k] * x[k];
-  for (int i = 0; i < 6; i++) x[i] *= A[7 * i];
-  for (int i = 4; i >= 0; i--)
-    for (int k = i + 1; k < 6; k++) x[i] -= A[6 * k + i] * x[k];
+// x <- A^-1 x for A = a, b by elimination. Pivots are guarded: one that cancellation has eaten is
+// replaced.
+static inline void eliminate6(abFour a[6], abTwo b[6], double x[6]) {
+  double row[6][6], per[6], most = 0;
+  for (int j = 0; j < 6; j++) {
+    *(Four*)row[j] = a[j], *(Two*)(row[j] + 4) = b[j];
+    most = row[j][j] > most ? row[j][j] : most;
+  }
+  for (int j = 0; j < 6; j++) {
+    *(Four*)row[j] = a[j], *(Two*)(row[j] + 4) = b[j];
+    double d = row[j][j];
+    if (!(d > DBL_EPSILON * most)) d = most > 0 ? most : 1;
+    per[j] = 1 / d;
+    for (int i = j + 1; i < 6; i++) {
+      double t = per[j] * row[j][i];
+      a[i] -= t * a[j], b[i] -= t * b[j];
+      x[i] -= t * x[j];
+    }
+  }
+  for (int i = 5; i >= 0; i--) {
+    double t = x[i];
+    for (int k = i + 1; k < 6; k++) t -= row[i][k] * x[k];
+    x[i] = t * per[i];
+  }
+}
+
+// x <- (R + G)^-1 x
+static inline void solve_with(const double* R, const abPatchSlope* G, double x[6]) {
+  const double *t = G->t, *n = G->n;
+  abFour a[6] = {{t[0], t[1], 0, 0}, {t[1], t[2], 0, 0}, {0, 0, n[0], n[1]},
+                 {0, 0, n[1], n[2]}, {0, 0, n[3], n[4]}, {t[3], t[4], 0, 0}};
+  abTwo b[6] = {{0, t[3]}, {0, t[4]}, {n[3], 0}, {n[4], 0}, {n[5], 0}, {0, t[5]}};
+  for (int k = 0; k < 6; k++)
+    a[k] += *(const Four*)(R + 6 * k), b[k] += *(const Two*)(R + 6 * k + 4);
+  eliminate6(a, b, x);
+}
+
+// R <- stiffer A^-1, by Gauss and Jordan.
+AB_SIMD AB_FLATTEN static void invert6(const double* A, double stiffer, double* R) {
+  abFour a[6], x[6];
+  abTwo b[6], y[6];
+  double most = 0;
+  for (int k = 0; k < 6; k++) {
+    double unit[6] = {0};
+    unit[k] = stiffer;
+    a[k] = *(const Four*)(A + 6 * k), b[k] = *(const Two*)(A + 6 * k + 4);
+    x[k] = *(const Four*)unit, y[k] = *(const Two*)(unit + 4);
+    most = A[7 * k] > most ? A[7 * k] : most;
+  }
+  for (int j = 0; j < 6; j++) {
+    double row[6][6];
+    for (int i = 0; i < 6; i++) *(Four*)row[i] = a[i], *(Two*)(row[i] + 4) = b[i];
+    double d = row[j][j] > DBL_EPSILON * most ? row[j][j] : most > 0 ? most : 1, per = 1 / d;
+    a[j] *= per, b[j] *= per, x[j] *= per, y[j] *= per;
+    for (int i = 0; i < 6; i++) {
+      if (i == j) continue;
+      a[i] -= row[i][j] * a[j], b[i] -= row[i][j] * b[j];
+      x[i] -= row[i][j] * x[j], y[i] -= row[i][j] * y[j];
+    }
+  }
+  for (int k = 0; k < 6; k++) *(Four*)(R + 6 * k) = x[k], *(Two*)(R + 6 * k + 4) = y[k];
 }
 
 // A contact that its joints hardly let move in some direction has a singular Phi: the directions
@@ -141,21 +191,7 @@ static void make_R(const abPatchIsland* island, abPatchContact* c, double (*Y)[6
   for (int i = 0; i < 6 && tree; i++)
     phi[7 * i] +=
         1e-6 * (i < 3 ? phi[0] + phi[7] + phi[14] : phi[21] + phi[28] + phi[35]) + 1e-9 * most;
-  factor6(phi, DBL_EPSILON);
-  for (int j = 0; j < 6; j++) {
-    double e[6] = {0};
-    e[j] = stiffer;
-    solve6(phi, e);
-    for (int i = 0; i < 6; i++) c->R[6 * i + j] = e[i];
-  }
-}
-
-static void apply6(const double* A, const double x[6], double y[6]) {
-  for (int i = 0; i < 6; i++) {
-    double s = 0;
-    for (int j = 0; j < 6; j++) s += A[6 * i + j] * x[j];
-    y[i] = s;
-  }
+  invert6(phi, stiffer, c->R);
 }
 
 // A = L U in place, 1 / U on the diagonal, without pivoting: the normal third comes first and is
@@ -191,7 +227,7 @@ static void solve_lu(const double A[36], const double b[6], double x[6]) {
 // --- the problem of one contact
 
 // What is to vanish: law(X) - impulse - R (X - V).
-static void lack_at(const abPatchContact* c, double lack[6]) {
+static inline void lack_at(const abPatchContact* c, double lack[6]) {
   double d[6], y[6];
   for (int k = 0; k < 6; k++) d[k] = c->X[k] - c->V[k];
   apply6(c->R, d, y);
@@ -199,7 +235,7 @@ static void lack_at(const abPatchContact* c, double lack[6]) {
 }
 
 // A step as a speed: of the effective mass along the normal with the same energy.
-static double size_of(const abPatchContact* c, const double s[6]) {
+static inline double size_of(const abPatchContact* c, const double s[6]) {
   double y[6], sum = 0;
   apply6(c->R, s, y);
   for (int k = 0; k < 6; k++) sum += s[k] * y[k];
@@ -221,12 +257,13 @@ static void evaluate_at_X(abPatchContact* c) {
 
 // Minus the derivative of that, and R. Friction follows the load and, where it slides, the place of
 // the pressure: x = -M_2 / N, y = M_1 / N of the normal impulse (N, M_1, M_2).
-static bool factor_at_X(const abPatchContact* c, double A[36]) {
+static bool factor_at_X(const abPatchContact* c, const double lack[6], double A[36]) {
   const abPatchSlope* G = &c->X_G;
   const double *n = G->n, *f = c->X_f;
   abPatchSlope mixed = *G;
-  ab_patch_mix_slack(&mixed, ab_patch_trust(c, f, c->impulse));
-  double full[36], d[2];
+  double full[36], d[2], F[6];
+  for (int k = 0; k < 6; k++) F[k] = f[k] - lack[k];
+  ab_patch_mix_slack(&mixed, ab_patch_trust(c, f, F));
   ab_patch_expand_G(&mixed, full);
   if (c->law.mu > 0 && f[2] > ab_patch_least_load(c)) {
     bool moves = ab_patch_offset(c, f, d);
@@ -260,8 +297,8 @@ static double solve_whole(abPatchContact* c, double least, bool* done) {
   *done = false;
   evaluate_at_X(c);
   for (int i = 0; i < LOCAL_STEPS; i++) {
-    if (!factor_at_X(c, A)) return first;
     lack_at(c, lack);
+    if (!factor_at_X(c, lack, A)) return first;
     solve_lu(A, lack, s);
     double way = size_of(c, s), taken = 0, a = 1;
     if (i == 0) first = way;
@@ -325,19 +362,16 @@ static void search_along(abPatchContact* c, const double s[6], double lack[6]) {
 }
 
 // Returns the size of the first step, in units of the contact's own.
-static double solve_frozen(abPatchContact* c, double share, double least) {
-  double lack[6], s[6], A[36], F[6], first = 0, enough = least * c->unit;
+AB_SIMD AB_FLATTEN static double solve_frozen(abPatchContact* c, double share, double least) {
+  double lack[6], s[6], F[6], first = 0, enough = least * c->unit;
   ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
   lack_at(c, lack);
   for (int i = 0; i < LOCAL_STEPS; i++) {
     abPatchSlope G = c->X_G;
     for (int k = 0; k < 6; k++) F[k] = c->X_f[k] - lack[k];
     ab_patch_mix_slack(&G, ab_patch_trust(c, c->X_f, F));
-    ab_patch_expand_G(&G, A);
-    for (int k = 0; k < 36; k++) A[k] += c->R[k];
-    factor6(A, DBL_EPSILON);
     memcpy(s, lack, sizeof s);
-    solve6(A, s);
+    solve_with(c->R, &G, s);
     double way = size_of(c, s);
     if (i == 0) first = way, enough = fmax(enough, share * way);
     if (!(way > enough)) break;
@@ -356,34 +390,27 @@ static void relax_contact(abPatchContact* c) {
   linearise(c);
 }
 
-// The same with loads and places followed in rounds, for where Newton's method does not end.
-static void solve_in_rounds(abPatchContact* c, double enough) {
-  for (int i = 0; i < LOCAL_ROUNDS; i++) {
-    double d[2];
-    solve_frozen(c, 0, fmin(1e-10, 1e-3 * enough));
-    double load = fmax(c->X_f[2], ab_patch_least_load(c));
-    bool same = fabs(load - c->law.load) <= enough * load;
-    ab_patch_offset(c, c->X_f, d);
-    same &= hypot(d[0], d[1]) <= enough * c->law.radius;
-    if (!(c->law.mu > 0) || same) break;
-    ab_patch_set_load(&c->law, load);
-    ab_patch_follow_pressure(c, c->X, c->X_f);
-  }
-}
-
 // The only contact of its island: its own problem is the whole one, with the bound of friction and
-// where it acts.
-static void solve_only(abPatchContact* c, double enough) {
-  bool done;
+// where it acts. Newton's method for all at once needs to begin near: rounds bring it there, each
+// with load and place as they are and then those of the pressure found.
+static void solve_only(abPatchContact* c) {
+  bool done = false;
   begin_alone(c);
-  double X[6], at[2] = {c->law.at[0], c->law.at[1]}, load = c->law.load;
-  memcpy(X, c->X, sizeof X);
-  c->far = solve_whole(c, 1e-13, &done) / c->unit;
-  if (!done) {
+  for (int i = 0; i < LOCAL_ROUNDS && !done; i++) {
+    double way = solve_frozen(c, 0.03, NEAR_ENOUGH);
+    if (i == 0) c->far = way;
+    if (c->law.mu > 0) {
+      ab_patch_set_load(&c->law, fmax(c->X_f[2], ab_patch_least_load(c)));
+      ab_patch_follow_pressure(c, c->X, c->X_f);
+    }
+    double X[6], at[2] = {c->law.at[0], c->law.at[1]}, load = c->law.load;
+    memcpy(X, c->X, sizeof X);
+    solve_whole(c, 1e-13, &done);
+    if (done) break;
     memcpy(c->X, X, sizeof X);
     memcpy(c->law.at, at, sizeof at);
     ab_patch_set_load(&c->law, load);
-    solve_in_rounds(c, enough);
+    ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
   }
   linearise(c);
 }
@@ -398,7 +425,7 @@ static void relax_chunk(void* context, int chunk, int worker) {
 int ab_patch_relax(abPatchIsland* island) {
   int n = 0;
   if (ab_patch_only(island))
-    solve_only(island->contact[0], 0.5 * ab_patch_wanted_gap(island));
+    solve_only(island->contact[0]);
   else
     ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, island);
   for (int i = 0; i < island->ncontact; i++) n += island->contact[i]->far > FAR_OFF;

@@ -21,8 +21,8 @@ static double strike_share(const abPatchSystem* system, const abPair* pair,
                            const abPatchContact* c) {
   const abPatch* p = &pair->patch;
   const abPatchLaw* law = &c->law;
-  double V[6], first = 1;
-  ab_patch_relative_at(system->problem, c, false, V);
+  const double* V = c->start;
+  double first = 1;
   for (int i = 0; i < law->ncorner; i++) {
     double x = law->x[i], y = law->y[i], gap = -(p->h0 + p->hx * x + p->hy * y);
     double way = -system->h * (V[2] + V[3] * y - V[4] * x);
@@ -55,15 +55,13 @@ void ab_patch_give_until_impact(const abPatchSystem* system, const abPair* pair,
                                 abPatchContact* c) {
   const abContactProblem* problem = system->problem;
   const abPatchMemory* m = pair->memory;
-  double share = strike_share(system, pair, c), N = c->impulse[2], before[6], after[6];
+  double share = strike_share(system, pair, c), N = c->impulse[2], after[6];
   if (!(share < 1) || c->rebounds || c->held || !(N > 0)) return;
   if (ab_patch_turning(system, c) * system->h > AB_PATCH_TUMBLES) return;
   double x = -c->impulse[4] / N, y = c->impulse[3] / N;
   double across = hypot(c->impulse[0], c->impulse[1]);
   double slips = across > c->law.mu * N ? c->law.mu * N / across : 1;
-  ab_patch_relative_at(problem, c, false, before);
-  ab_patch_relative_at(problem, c, true, after);
-  for (int k = 0; k < 6; k++) after[k] = before[k] + share * (after[k] - before[k]);
+  for (int k = 0; k < 6; k++) after[k] = c->start[k] + share * (c->free[k] - c->start[k]);
   double sinks = -(after[2] + after[3] * y - after[4] * x);
   abVec3 at = v3_add(v3_scale(x, c->axis[0]), v3_scale(y, c->axis[1]));
   abWrench force = {v3_scale(N, c->axis[2]), v3_zero()};

@@ -20,17 +20,44 @@
 #include <string.h>
 
 #include "contact/patch/patch.h"
-#include "contact/patch/points.h"
+#include "math/quad.h"
 
 // As fmax, but an instruction instead of a call; no argument here is NaN unless all are.
 static inline double max2(double a, double b) { return a > b ? a : b; }
 
+enum { L = AB_LANES };
+
+static inline double total(const double lane[L]) {
+  return (lane[0] + lane[1]) + (lane[2] + lane[3]);
+}
+
 // --- pressure
 
-bool ab_patch_press(const abPatchLaw* law, const double V[6], double f[6], abPatchSlope* G) {
-  abPatchPoints corners = {law->nlane, law->x, law->y, law->share};
+// With p = aim - (u[0] + u[1] y - u[2] x): sum[0..2] of w p, w p x, w p y, sum[3..8] of w, w x, w
+// y, w xx, w xy, w yy, w the share, over the corners where p is positive. Returns the least p.
+static inline double sum_pressure(const abPatchLaw* law, const double u[3], double sum[9]) {
+  typedef abFour Load __attribute__((aligned(8)));
+  abFour s0 = {0}, s1 = {0}, s2 = {0}, m0 = {0}, m1 = {0}, m2 = {0}, m3 = {0}, m4 = {0}, m5 = {0};
+  abFour least = {INFINITY, INFINITY, INFINITY, INFINITY};
+  for (int i = 0; i < law->nlane; i += L) {
+    abFour x = *(const Load*)(law->x + i), y = *(const Load*)(law->y + i);
+    abFour p = *(const Load*)(law->aim + i) - (u[0] + u[1] * y - u[2] * x);
+    abFour w = (abFour)((abFourMask)(p > 0) & (abFourMask) * (const Load*)(law->share + i));
+    abFour wx = w * x, wy = w * y, wp = w * p;
+    least = AB_FOUR_LESS(least, p);
+    s0 += wp, s1 += wp * x, s2 += wp * y;
+    m0 += w, m1 += wx, m2 += wy;
+    m3 += wx * x, m4 += wx * y, m5 += wy * y;
+  }
+  sum[0] = AB_TOTAL(s0), sum[1] = AB_TOTAL(s1), sum[2] = AB_TOTAL(s2);
+  sum[3] = AB_TOTAL(m0), sum[4] = AB_TOTAL(m1), sum[5] = AB_TOTAL(m2);
+  sum[6] = AB_TOTAL(m3), sum[7] = AB_TOTAL(m4), sum[8] = AB_TOTAL(m5);
+  return AB_FOUR_LEAST(least);
+}
+
+static inline bool press(const abPatchLaw* law, const double V[6], double f[6], abPatchSlope* G) {
   double s[9], k = law->stiffness;
-  bool whole = ab_points_press(&corners, law->aim, V + 2, s) > 0;
+  bool whole = sum_pressure(law, V + 2, s) > 0;
   f[2] = k * s[0], f[3] = k * s[2], f[4] = -k * s[1];
   if (!G) return whole;
   double* n = G->n;
@@ -40,6 +67,45 @@ bool ab_patch_press(const abPatchLaw* law, const double V[6], double f[6], abPat
 }
 
 // --- friction
+
+typedef struct Slip {
+  double s[3], gain, slow;
+} Slip;
+
+// Friction -gain w s / max(|s|, slow) with s = (s0 - s2 y, s1 + s2 x): the force f, its moment, and
+// minus the derivative with respect to (s0, s1, s2), packed as 00 01 11 02 12 22; slack: by how
+// much the derivative is reduced along the slip.
+//
+// Of a point that slips with the velocity q = (a, b) = B (s0, s1, s2) the derivative is
+// B^T (slope)(1 - q q^T / |q|^2) B, where the columns of B are (1, 0), (0, 1), (-y, x), and
+// B^T q = (a, b, t) with t = x b - y a; the slack is what is subtracted.
+static inline void sum_friction(const abPatchLaw* law, const Slip* slip, double f[3], double G[6],
+                                double slack[6]) {
+  const double* restrict px = law->px, * restrict py = law->py, * restrict pw = law->pw;
+  double s0 = slip->s[0], s1 = slip->s[1], s2 = slip->s[2];
+  double gain = slip->gain, slow2 = slip->slow * slip->slow;
+  double f0[L] = {0}, f1[L] = {0}, f2[L] = {0};
+  double g0[L] = {0}, g3[L] = {0}, g4[L] = {0}, g5[L] = {0};
+  double l0[L] = {0}, l1[L] = {0}, l2[L] = {0}, l3[L] = {0}, l4[L] = {0}, l5[L] = {0};
+  for (int i = 0; i < law->npoint; i += L)
+    for (int l = 0; l < L; l++) {
+      double x = px[i + l], y = py[i + l];
+      double a = s0 - s2 * y, b = s1 + s2 * x, square = a * a + b * b;
+      double most = max2(square, slow2), slope = gain * pw[i + l] / sqrt(most);
+      double less = square > slow2 ? slope / most : 0;
+      double t = x * b - y * a, la = less * a, lb = less * b;
+      f0[l] -= slope * a, f1[l] -= slope * b, f2[l] -= slope * t;
+      g0[l] += slope, g3[l] -= slope * y, g4[l] += slope * x;
+      g5[l] += slope * (x * x + y * y);
+      l0[l] += la * a, l1[l] += la * b, l2[l] += lb * b;
+      l3[l] += la * t, l4[l] += lb * t, l5[l] += less * t * t;
+    }
+  f[0] = total(f0), f[1] = total(f1), f[2] = total(f2);
+  slack[0] = total(l0), slack[1] = total(l1), slack[2] = total(l2);
+  slack[3] = total(l3), slack[4] = total(l4), slack[5] = total(l5);
+  G[0] = total(g0) - slack[0], G[1] = -slack[1], G[2] = total(g0) - slack[2];
+  G[3] = total(g3) - slack[3], G[4] = total(g4) - slack[4], G[5] = total(g5) - slack[5];
+}
 
 static double most_at_corners(const abPatchLaw* law, const double s[3]) {
   double most = 0;
@@ -78,8 +144,8 @@ static void about(double x, double y, const double p[6], double G[6]) {
 //
 // and the derivative likewise: across the slip all points resist, along it only those that stick;
 // the others are the slack. Both are symmetric and taken at the pole.
-static void friction_about(const abPole* pole, const abPoleSums* m, const abPatchSlip* slip,
-                           double f[3], abPatchSlope* slope) {
+static void friction_about(const abPole* pole, const abPoleSums* m, const Slip* slip, double f[3],
+                           abPatchSlope* slope) {
   double x = pole->at.x, y = pole->at.y, b = pole->radius, turn = slip->s[2];
   double k = turn > 0 ? slip->gain : -slip->gain;
   double fx = k * (m->beyond1[1] + m->within1[1] / b);
@@ -118,8 +184,7 @@ static void fill_ring(abPatchLaw* law) {
 }
 
 // False if that is not for this pole.
-static bool friction_turning(abPatchLaw* law, const abPatchSlip* slip, double f[3],
-                             abPatchSlope* G) {
+static bool friction_turning(abPatchLaw* law, const Slip* slip, double f[3], abPatchSlope* G) {
   const double* s = slip->s;
   if (!pole_is_near(law, s, FAR)) return false;
   fill_ring(law);
@@ -131,14 +196,13 @@ static bool friction_turning(abPatchLaw* law, const abPatchSlip* slip, double f[
 }
 
 static void friction_slip(abPatchLaw* law, const double s[3], double f[6], abPatchSlope* G) {
-  abPatchSlip slip = {.s = {s[0], s[1], s[2]}, .gain = law->gain, .slow = law->slip_speed};
+  Slip slip = {.s = {s[0], s[1], s[2]}, .gain = law->gain, .slow = law->slip_speed};
   abPatchSlope rest;
   double t[3];
-  if (!(law->about_pole && !law->slender && friction_turning(law, &slip, t, G))) {
+  if (!(law->about_pole && friction_turning(law, &slip, t, G))) {
     ab_patch_fill_points(law);
-    abPatchPoints points = {law->npoint, law->px, law->py, law->pw};
     abPatchSlope* to = G ? G : &rest;
-    ab_points_friction(&points, &slip, t, to->t, to->slack);
+    sum_friction(law, &slip, t, to->t, to->slack);
   }
   f[0] = t[0], f[1] = t[1], f[5] = t[2];
 }
@@ -148,7 +212,7 @@ static void friction_slip(abPatchLaw* law, const double s[3], double f[6], abPat
 void ab_patch_choose_rule(abPatchLaw* law, const double V[6]) {
   double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
   s[0] -= s[2] * law->at[1], s[1] += s[2] * law->at[0];
-  law->about_pole = pole_is_near(law, s, law->about_pole ? 100 : 20);
+  law->about_pole = !law->slender && pole_is_near(law, s, law->about_pole ? 100 : 20);
 }
 
 // From the moved field's own origin to the centre.
@@ -163,7 +227,7 @@ static void move_friction(const double at[2], double f[6], abPatchSlope* G) {
   about(at[0], at[1], p, G->slack);
 }
 
-bool ab_patch_rub(abPatchLaw* law, const double V[6], double f[6], abPatchSlope* G) {
+static inline bool rub(abPatchLaw* law, const double V[6], double f[6], abPatchSlope* G) {
   if (!(law->slip_speed > 0)) {
     f[0] = f[1] = f[5] = 0;
     if (G) memset(G->t, 0, sizeof G->t), memset(G->slack, 0, sizeof G->slack);
@@ -180,9 +244,20 @@ bool ab_patch_rub(abPatchLaw* law, const double V[6], double f[6], abPatchSlope*
   return sticks;
 }
 
-bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double f[6], abPatchSlope* G) {
-  bool whole = ab_patch_press(law, V, f, G);
-  return ab_patch_rub(law, V, f, G) && whole;
+AB_SIMD AB_FLATTEN bool ab_patch_press(const abPatchLaw* law, const double V[6], double f[6],
+                                       abPatchSlope* G) {
+  return press(law, V, f, G);
+}
+
+AB_SIMD AB_FLATTEN bool ab_patch_rub(abPatchLaw* law, const double V[6], double f[6],
+                                     abPatchSlope* G) {
+  return rub(law, V, f, G);
+}
+
+AB_SIMD AB_FLATTEN bool ab_patch_evaluate(abPatchLaw* law, const double V[6], double f[6],
+                                          abPatchSlope* G) {
+  bool whole = press(law, V, f, G);
+  return rub(law, V, f, G) && whole;
 }
 
 void ab_patch_set_load(abPatchLaw* law, double load) {

@@ -4,22 +4,9 @@
 #include <float.h>
 #include <string.h>
 
-#include "base/simd.h"
 #include "contact/patch/patch.h"
+#include "math/quad.h"
 #include "math/spatial.h"
-
-// T (6 x 6, row-major): from a free body's velocities to the contact's local twist, with the side's
-// sign.
-static void free_matrix(const abPatchContact* c, int k, double* T) {
-  const abPatchSide* s = &c->side[k];
-  double sign = k == 0 ? 1 : -1;
-  for (int i = 0; i < 3; i++) {
-    abVec3 e = v3_scale(sign, c->axis[i]), m = v3_cross(s->r, e);
-    double *lin = T + 6 * i, *ang = T + 6 * (i + 3);
-    lin[0] = e.x, lin[1] = e.y, lin[2] = e.z, lin[3] = m.x, lin[4] = m.y, lin[5] = m.z;
-    ang[0] = ang[1] = ang[2] = 0, ang[3] = e.x, ang[4] = e.y, ang[5] = e.z;
-  }
-}
 
 // G times a local twist
 static inline void weigh(const abPatchSlope* G, const double x[6], double y[6]) {
@@ -30,16 +17,6 @@ static inline void weigh(const abPatchSlope* G, const double x[6], double y[6]) 
   y[3] = g[1] * x[2] + g[2] * x[3] + g[4] * x[4];
   y[4] = g[3] * x[2] + g[4] * x[3] + g[5] * x[4];
   y[5] = t[3] * x[0] + t[4] * x[1] + t[5] * x[5];
-}
-
-// H = G T for a free body
-static void weigh6(const abPatchSlope* G, const double* T, double* H) {
-  for (int j = 0; j < 6; j++) {
-    double x[6], y[6];
-    for (int i = 0; i < 6; i++) x[i] = T[6 * i + j];
-    weigh(G, x, y);
-    for (int i = 0; i < 6; i++) H[6 * i + j] = y[i];
-  }
 }
 
 static inline double dot6(const double a[6], const double b[6]) {
@@ -56,75 +33,129 @@ static void add_columns(const abPatchSlope* G, const abPatchColumns* A, const ab
   }
 }
 
-AB_SIMD static void add_product6(const double* restrict A, const double* restrict H,
-                                 double* restrict B) {
-  for (int i = 0; i < 6; i++) {
-    double b[6];
-    for (int j = 0; j < 6; j++) b[j] = B[i * 6 + j];
-    for (int l = 0; l < 6; l++) {
-      double a = A[l * 6 + i];
-      for (int j = 0; j < 6; j++) b[j] += a * H[l * 6 + j];
-    }
-    for (int j = 0; j < 6; j++) B[i * 6 + j] = b[j];
+// --- free bodies
+//
+// In world axes, at the patch's centre, G is the symmetric K = [A B; B^T C] of 3 x 3 blocks (force
+// by velocity, force by turning, torque by turning). A body's velocity there is v + w x r = v - [r]
+// w, so its block with a body at lever q is, with the signs of the sides,
+//
+//   [ 1    0 ] [ A   B ] [ 1  -[q] ]   [ A            B - A [q]                            ]
+//   [ [r]  1 ] [ B^T C ] [ 0   1   ] = [ B^T + [r] A  C - B^T [q] + [r] (B - A [q])         ].
+
+typedef struct Stiffness {
+  double A[3][3], B[3][3], C[3][3];
+} Stiffness;
+
+// out += a u v^T
+static inline void add_outer(double a, abVec3 u, abVec3 v, double out[3][3]) {
+  double x[3] = {a * u.x, a * u.y, a * u.z};
+  for (int i = 0; i < 3; i++)
+    out[i][0] += x[i] * v.x, out[i][1] += x[i] * v.y, out[i][2] += x[i] * v.z;
+}
+
+static inline abVec3 mix(double a, abVec3 u, double b, abVec3 v) {
+  return v3_axpy(b, v, v3_scale(a, u));
+}
+
+// G couples (t1, t2, turn about n) and (n, turn about t1, turn about t2).
+static inline Stiffness stiffness_of(const abPatchContact* c) {
+  const double *t = c->G.t, *n = c->G.n;
+  const abVec3 *e = c->axis, u = mix(t[3], e[0], t[4], e[1]), w = mix(n[1], e[0], n[3], e[1]);
+  Stiffness K = {{{0}}, {{0}}, {{0}}};
+  add_outer(1, mix(t[0], e[0], t[1], e[1]), e[0], K.A);
+  add_outer(1, mix(t[1], e[0], t[2], e[1]), e[1], K.A);
+  add_outer(n[0], e[2], e[2], K.A);
+  add_outer(1, u, e[2], K.B);
+  add_outer(1, e[2], w, K.B);
+  add_outer(1, mix(n[2], e[0], n[4], e[1]), e[0], K.C);
+  add_outer(1, mix(n[4], e[0], n[5], e[1]), e[1], K.C);
+  add_outer(t[5], e[2], e[2], K.C);
+  return K;
+}
+
+// out = M - N [q]
+static inline void less_turned(double M[3][3], double N[3][3], abVec3 q, double out[3][3]) {
+  for (int i = 0; i < 3; i++) {
+    out[i][0] = M[i][0] - (N[i][1] * q.z - N[i][2] * q.y);
+    out[i][1] = M[i][1] - (N[i][2] * q.x - N[i][0] * q.z);
+    out[i][2] = M[i][2] - (N[i][0] * q.y - N[i][1] * q.x);
   }
 }
 
-// Its six velocities as columns.
+// out += sign (M + [r] N)
+static inline void add_turned(double sign, double M[3][3], abVec3 r, double N[3][3], int at,
+                              double* out) {
+  for (int j = 0; j < 3; j++) {
+    out[at + j] += sign * (M[0][j] + (r.y * N[2][j] - r.z * N[1][j]));
+    out[at + 6 + j] += sign * (M[1][j] + (r.z * N[0][j] - r.x * N[2][j]));
+    out[at + 12 + j] += sign * (M[2][j] + (r.x * N[1][j] - r.y * N[0][j]));
+  }
+}
+
+// The block of the body at lever r with that at lever q.
+static inline void add_free_block(Stiffness* K, double sign, abVec3 r, abVec3 q, double* out) {
+  double upper[3][3], lower[3][3], Bt[3][3];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) Bt[i][j] = K->B[j][i];
+  less_turned(K->B, K->A, q, upper);
+  less_turned(K->C, Bt, q, lower);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      out[6 * i + j] += sign * K->A[i][j];
+      out[6 * i + 3 + j] += sign * upper[i][j];
+    }
+  add_turned(sign, Bt, r, K->A, 18, out);
+  add_turned(sign, lower, r, upper, 21, out);
+}
+
+AB_SIMD AB_FLATTEN static void add_free_contact(const abPatchContact* c, double* value) {
+  const abPatchSide* s = c->side;
+  Stiffness K = stiffness_of(c);
+  for (int k = 0; k < 2; k++)
+    if (s[k].block >= 0) add_free_block(&K, 1, s[k].r, s[k].r, value + c->stored[k]);
+  if (s[0].block < 0 || s[1].block < 0) return;
+  if (c->transposed)
+    add_free_block(&K, -1, s[1].r, s[0].r, value + c->stored[2]);
+  else
+    add_free_block(&K, -1, s[0].r, s[1].r, value + c->stored[2]);
+}
+
+// --- joint trees
+
+// The six velocities of a free body as columns: its local twist by each, with the side's sign.
 typedef struct FreeColumns {
   int at[6];
   double T[6][6];
   abPatchColumns columns;
 } FreeColumns;
 
-static void free_columns(const double* T, FreeColumns* f) {
-  for (int j = 0; j < 6; j++) {
-    f->at[j] = j;
-    for (int i = 0; i < 6; i++) f->T[j][i] = T[6 * i + j];
+static void free_columns(const abPatchContact* c, int k, FreeColumns* f) {
+  double sign = k == 0 ? 1 : -1;
+  for (int i = 0; i < 3; i++) {
+    abVec3 e = v3_scale(sign, c->axis[i]), m = v3_cross(c->side[k].r, e);
+    const double lin[6] = {e.x, e.y, e.z, m.x, m.y, m.z}, ang[6] = {0, 0, 0, e.x, e.y, e.z};
+    for (int j = 0; j < 6; j++) f->T[j][i] = lin[j], f->T[j][3 + i] = ang[j];
   }
+  for (int j = 0; j < 6; j++) f->at[j] = j;
   f->columns = (abPatchColumns){6, f->at, f->T};
 }
 
-// The block of a tree with itself or with anything else.
-static void add_tree_block(abPatchMatrix* m, const abPatchContact* c, int a, int b) {
-  bool transposed;
-  int at = ab_block_find(&m->symbolic, c->side[a].block, c->side[b].block, &transposed);
-  if (transposed) {
-    int t = a;
-    a = b, b = t;
-  }
-  const abPatchColumns *A = &c->tree[a], *B = &c->tree[b];
+// The block of two sides, one of which is a body of a tree; of a side with itself: a == b.
+static void add_tree_block(const abPatchMatrix* m, const abPatchContact* c, int a, int b, int at) {
   FreeColumns free;
-  if (!c->side[a].branch) free_columns(m->T[a], &free), A = &free.columns;
-  if (!c->side[b].branch) free_columns(m->T[b], &free), B = &free.columns;
-  add_columns(&c->G, A, B, a == b, c->side[b].n, m->value + at);
+  const abPatchColumns *A = &c->tree[a], *B = &c->tree[b];
+  if (!c->side[a].branch) free_columns(c, a, &free), A = &free.columns;
+  if (!c->side[b].branch && a != b) free_columns(c, b, &free), B = &free.columns;
+  add_columns(&c->G, A, a == b ? A : B, a == b, c->side[b].n, m->value + at);
 }
 
-static void add_block(abPatchMatrix* m, const abPatchContact* c, int a, int b) {
-  if (c->side[a].branch || c->side[b].branch) {
-    add_tree_block(m, c, a, b);
-    return;
-  }
-  bool transposed;
-  int at = ab_block_find(&m->symbolic, c->side[a].block, c->side[b].block, &transposed);
-  if (transposed)
-    add_product6(m->T[b], m->H[a], m->value + at);
-  else
-    add_product6(m->T[a], m->H[b], m->value + at);
-}
-
-static void add_contact(abPatchMatrix* m, const abPatchContact* c) {
+static void add_tree_contact(const abPatchMatrix* m, const abPatchContact* c) {
   const abPatchSide* side = c->side;
-  bool has[2] = {side[0].block >= 0, side[1].block >= 0};
-  if (has[0] && side[0].block == side[1].block) has[1] = false;  // both in tree[0]
-  for (int k = 0; k < 2; k++) {
-    if (!has[k]) continue;
-    if (!side[k].branch) {
-      free_matrix(c, k, m->T[k]);
-      weigh6(&c->G, m->T[k], m->H[k]);
-    }
-    add_block(m, c, k, k);
-  }
-  if (has[0] && has[1]) add_block(m, c, 0, 1);
+  bool has[2] = {side[0].block >= 0, side[1].block >= 0 && side[0].block != side[1].block};
+  for (int k = 0; k < 2; k++)
+    if (has[k]) add_tree_block(m, c, k, k, c->stored[k]);
+  if (has[0] && has[1])
+    add_tree_block(m, c, c->transposed ? 1 : 0, c->transposed ? 0 : 1, c->stored[2]);
 }
 
 static void add_inertia(const abPatchIsland* island, int b, double* block) {
@@ -158,7 +189,13 @@ void ab_patch_factor(abPatchIsland* island, abPatchMatrix* m) {
     bool transposed;
     add_inertia(island, b, m->value + ab_block_find(&m->symbolic, b, b, &transposed));
   }
-  for (int i = 0; i < island->ncontact; i++) add_contact(m, island->contact[i]);
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    if (c->side[0].branch || c->side[1].branch)
+      add_tree_contact(m, c);
+    else
+      add_free_contact(c, m->value);
+  }
   for (int i = 0; i < island->nrow; i++) add_row(island, m, &island->row[i]);
   ab_patch_add_joins(island, m);
   // Pivots smaller than rounding of what was subtracted carry no information.
@@ -227,6 +264,15 @@ abStatus ab_patch_columns(abPatchIsland* island, abArena* arena) {
   return AB_OK;
 }
 
+// Where the blocks of a contact are stored.
+static void find_blocks(const abBlockSymbolic* s, abPatchContact* c) {
+  int a = c->side[0].block, b = c->side[1].block;
+  bool same;
+  if (a >= 0) c->stored[0] = ab_block_find(s, a, a, &same);
+  if (b >= 0) c->stored[1] = ab_block_find(s, b, b, &same);
+  if (a >= 0 && b >= 0 && a != b) c->stored[2] = ab_block_find(s, a, b, &c->transposed);
+}
+
 abStatus ab_patch_matrix(abPatchIsland* island, abPatchMatrix* m) {
   abArena* arena = island->scratch;
   int n = island->ncontact;
@@ -250,6 +296,7 @@ abStatus ab_patch_matrix(abPatchIsland* island, abPatchMatrix* m) {
       ab_block_symbolic(island->nblock, island->size, n, (const int(*)[2])edge,
                         island->system->param[AB_PATCH_DIRECT_LIMIT], arena, arena, &m->symbolic);
   if (status != AB_OK) return status;
+  for (int i = 0; i < island->ncontact; i++) find_blocks(&m->symbolic, island->contact[i]);
   m->value = AB_TAKE(arena, double, m->symbolic.nvalue);
   return m->value ? AB_OK : AB_ERROR_MEMORY;
 }

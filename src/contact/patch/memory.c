@@ -117,7 +117,7 @@ static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSol
   double x = N > 0 ? -c->impulse[4] / N : 0, y = N > 0 ? c->impulse[3] / N : 0;
   // as far as a load that lasts would push the bodies in a step
   double mass = c->mass, load = fmin(N, fmax(c->load_before, mass * c->unit));
-  s->watch = fmin(system->h * fmax(0, load) / mass, 0.5 * c->thin);
+  if (N > ab_patch_least_load(c)) s->watch = fmin(system->h * fmax(0, load) / mass, 0.5 * c->thin);
   s->slip[0] = c->V[0] - c->V[5] * y;
   s->slip[1] = c->V[1] + c->V[5] * x;
   s->slip[2] = c->V[5];

@@ -142,8 +142,13 @@ typedef struct abPatchContact {
   double answer[6];   // the law's impulse at V, or its linearisation there
   double step[6];     // change of V by a Newton step
   abPatchSlope G;     // derivative that belongs to `answer`
+  int stored[3];      // its blocks in the matrix: of either side, and of both together,
+  bool transposed;    // which is that of the second with the first
   abPatchColumns tree[2];  // empty for free bodies; of two bodies of one tree all in the first
   double drift[6];  // what the motion of the step adds to J v beyond first order, see patch.c
+  double
+      start[6];  // relative twist when the step begins, and of the free motion at its end; without
+  double free[6];   // the drift
   double X[6];      // the twist at which the law gave the impulse, at first that of the last step
   double given[6];  // impulse before a strike within the step, not the law's: see patch.c
   double far;       // how far X was from where the contact alone would go
@@ -306,10 +311,6 @@ void ab_patch_hold(const abContactProblem* problem, abPatchContact* c, double pa
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
 abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island);
 bool ab_patch_slides(const abPatchContact* c, const double V[6]);
-// Relative twist of the bodies at the patch when the step begins, or of their free motion at its
-// end, without the drift.
-void ab_patch_relative_at(const abContactProblem* problem, const abPatchContact* c,
-                          bool free_motion, double V[6]);
 // --- rebound.c
 // Raises the targets of a contact that rebounds; returns whether it does.
 bool ab_patch_add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
@@ -325,8 +326,7 @@ bool ab_patch_displaced(const abPatchMemory* m, const abPatchPlace* place, doubl
 void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPatchPlace* place,
                      abPatchContact* c, double field[3]);
 void ab_patch_recall_state(abPatchContact* c, const double field[3]);  // X, after the targets
-double ab_patch_begin_fresh(const abPatchSystem* system, abPatchContact* c,
-                            double field[3]);  // its load
+double ab_patch_begin_fresh(abPatchContact* c, double field[3]);       // returns its load
 void ab_patch_begin_drift(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
 void ab_patch_check_drift(const abPatchSystem* system, abPatchContact* c, bool fresh);
 // --- impact.c
@@ -388,7 +388,6 @@ abStatus ab_patch_turn_rows(abPatchIsland* island);
 // --- matrix.c: M + sum J^T G J
 typedef struct abPatchMatrix {
   abBlockSymbolic symbolic;
-  double T[2][36], H[2][36];  // of free bodies
   double* value;
   bool factored;
 } abPatchMatrix;

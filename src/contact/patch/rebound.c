@@ -155,9 +155,7 @@ bool ab_patch_add_restitution(const abPatchSystem* system, const abPair* pair, a
   c->delayed = false, c->impulse_time = 0;
   if (!(e > 0) || c->held) return false;
   abPatchLaw* law = &c->law;
-  double before[6], after[6];
-  ab_patch_relative_at(system->problem, c, false, before);
-  ab_patch_relative_at(system->problem, c, true, after);
+  const double *before = c->start, *after = c->free;
   double cx = law->centroid.x, cy = law->centroid.y;
   double u = -(before[2] + before[3] * cy - before[4] * cx);
   double a = (before[2] - after[2]) / h;
@@ -203,13 +201,10 @@ static double shifted(const abPatchIsland* island) {
 // - J . a h. Together J . (v + (v' - v - a h) / 2). The free motion itself, semi-implicit, loses
 // m (a h)^2 / 2.
 double ab_patch_work(const abPatchIsland* island) {
-  const abContactProblem* problem = island->system->problem;
   double sum = 0, size = 0;
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
-    double before[6], free[6];
-    ab_patch_relative_at(problem, c, false, before);
-    ab_patch_relative_at(problem, c, true, free);
+    const double *before = c->start, *free = c->free;
     for (int k = 0; k < 6; k++) {
       sum += c->impulse[k] * (before[k] + 0.5 * (c->V[k] - free[k]));
       size += fabs(c->impulse[k] * before[k]);

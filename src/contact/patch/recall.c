@@ -191,22 +191,19 @@ void ab_patch_begin_drift(const abPatchSystem* system, const abPair* pair, abPat
 #define ROCKS 0.1
 
 void ab_patch_check_drift(const abPatchSystem* system, abPatchContact* c, bool fresh) {
-  double turn = ab_patch_turning(system, c), size = 0, V[6];
+  double turn = ab_patch_turning(system, c), size = 0;
   for (int k = 0; k < 3; k++) size += c->drift[k] * c->drift[k];
   double most = EXPLAINED * v3_norm(guess_drift(system, c)) + system->gravity * system->h;
   bool explained = fresh || sqrt(size) <= most;
   if (turn * system->h > AB_PATCH_TUMBLES || !explained) memset(c->drift, 0, sizeof c->drift);
-  ab_patch_relative_at(system->problem, c, false, V);
-  double tilt = sqrt(V[3] * V[3] + V[4] * V[4]);
+  double tilt = sqrt(c->start[3] * c->start[3] + c->start[4] * c->start[4]);
   c->drift[2] *= tilt < ROCKS * turn ? 1 - tilt / (ROCKS * turn) : 0;
 }
 
 // A new patch: the impulse that would stop it alone, evenly spread, bounds friction at first.
-double ab_patch_begin_fresh(const abPatchSystem* system, abPatchContact* c, double field[3]) {
+double ab_patch_begin_fresh(abPatchContact* c, double field[3]) {
   abPatchLaw* law = &c->law;
-  double V[6];
-  ab_patch_relative_at(system->problem, c, true, V);
-  double load = c->mass * fmax(0, fmin(law->target[0][0], law->target[1][0]) - V[2]);
+  double load = c->mass * fmax(0, fmin(law->target[0][0], law->target[1][0]) - c->free[2]);
   memset(law->bristle, 0, sizeof law->bristle);
   ab_patch_spread(law, law->centroid.x, law->centroid.y);
   field[0] = load, field[1] = field[2] = 0;

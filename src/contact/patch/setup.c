@@ -30,8 +30,9 @@ static double extent_along(const abShape* shape, abPose pose, abVec3 direction) 
   return high - low;
 }
 
-void ab_patch_relative_at(const abContactProblem* problem, const abPatchContact* c,
-                          bool free_motion, double V[6]) {
+// Relative twist at the patch, without the drift.
+static void relative_at(const abContactProblem* problem, const abPatchContact* c, bool free_motion,
+                        double V[6]) {
   abTwist t[2];
   for (int k = 0; k < 2; k++) {
     const abContactBody* b = &problem->body[c->side[k].body];
@@ -139,27 +140,19 @@ static void set_scales(const abPatchSystem* system, const abPair* pair, abPatchC
 // The speed that counts as one: what a step of gravity, of the loads in the free motion or of the
 // last impulse changes. Nothing is measured by gravity alone.
 static double unit_speed(const abPatchSystem* system, const abPatchContact* c, double load) {
-  double before[6], after[6];
-  ab_patch_relative_at(system->problem, c, false, before);
-  ab_patch_relative_at(system->problem, c, true, after);
   double change = 0;
-  for (int k = 0; k < 3; k++) change += (after[k] - before[k]) * (after[k] - before[k]);
-  double mass = c->mass;
-  return fmax(fmax(system->gravity * system->h, sqrt(change)), load / mass) +
+  for (int k = 0; k < 3; k++) change += (c->free[k] - c->start[k]) * (c->free[k] - c->start[k]);
+  return larger(larger(system->gravity * system->h, sqrt(change)), load / c->mass) +
          1e-8 * system->problem->length / system->h;
 }
 
 // How fast the corner that strikes hardest would go on in.
-static double closing_speed(const abPatchSystem* system, const abPatchContact* c) {
+static double closing_speed(const abPatchContact* c) {
   const abPatchLaw* law = &c->law;
-  const double(*t)[3] = law->target;
-  double V[6], most = 0;
-  ab_patch_relative_at(system->problem, c, true, V);
-  for (int i = 0; i < law->ncorner; i++) {
-    double x = law->x[i], y = law->y[i];
-    double a = t[0][0] + t[0][1] * x + t[0][2] * y, b = t[1][0] + t[1][1] * x + t[1][2] * y;
-    most = larger(most, (a < b ? a : b) - (V[2] + V[3] * y - V[4] * x));
-  }
+  const double* V = c->free;
+  double most = 0;
+  for (int i = 0; i < law->ncorner; i++)
+    most = larger(most, law->aim[i] - (V[2] + V[3] * law->y[i] - V[4] * law->x[i]));
   return most;
 }
 
@@ -173,6 +166,8 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   memset(c->given, 0, sizeof c->given);
   set_sides(system, index, c);
   c->axis[0] = patch->t1, c->axis[1] = patch->t2, c->axis[2] = patch->normal;
+  relative_at(problem, c, false, c->start);
+  relative_at(problem, c, true, c->free);
   ab_patch_set_area(pair, &c->law, store);
   set_scales(system, pair, c);
   bool fresh = pair->fresh || !(memory->h > 0);
@@ -188,17 +183,15 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   ab_patch_set_aims(&c->law);
   double field[3];
   if (fresh) {
-    load = ab_patch_begin_fresh(system, c, field);
+    load = ab_patch_begin_fresh(c, field);
     ab_patch_begin_drift(system, pair, c);
-    double V[6];
-    ab_patch_relative_at(problem, c, false, V);
-    c->slipping = ab_patch_slides(c, V);
+    c->slipping = ab_patch_slides(c, c->start);
   } else {
     ab_patch_recall(system, pair, &place, c, field);
   }
   ab_patch_check_drift(system, c, fresh);
   if (c->rebounds) memset(c->drift, 0, sizeof c->drift);
-  set_stiffness(system, c, fmax(load, c->mass * fmax(c->unit, closing_speed(system, c))));
+  set_stiffness(system, c, fmax(load, c->mass * fmax(c->unit, closing_speed(c))));
   bool friction = pair->surface.condim != 1 && !c->held;
   c->mu_static = friction ? pair->surface.mu_static : 0;
   c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
@@ -209,9 +202,7 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   ab_patch_recall_state(c, field);
   c->known = c->pinned = false;
   ab_patch_set_load(&c->law, fmax(load - c->given[2], 1e-9 * c->mass * c->unit));
-  double V[6];
-  ab_patch_relative_at(problem, c, false, V);
-  ab_patch_choose_rule(&c->law, V);
+  ab_patch_choose_rule(&c->law, c->start);
 }
 
 // --- the system

@@ -60,9 +60,8 @@ static abStatus take_work(abPatchIsland* island, Work* w) {
   w->bent = AB_TAKE(island->scratch, abPatchContact*, island->ncontact);
   w->bent_row = AB_TAKE(island->scratch, abPatchRow*, island->nrow);
   w->bent_join = AB_TAKE(island->scratch, abPatchJoin*, island->njoin);
-  if (!w->load_step || !w->change || !w->bent || !w->bent_row || !w->bent_join)
-    return AB_ERROR_MEMORY;
-  return ab_patch_alone(island);
+  return w->load_step && w->change && w->bent && w->bent_row && w->bent_join ? AB_OK
+                                                                             : AB_ERROR_MEMORY;
 }
 
 // --- line search
@@ -475,14 +474,15 @@ static double wanted_residual(const abPatchIsland* island) {
 
 // --- when that does not end
 //
-// Loads that follow the pressure inside the linear problem need not settle: where joints couple
-// friction and pressure strongly, friction may be left without the pressure that allows it, at any
-// size. For islands with joints there is a slower way that always has an end. With loads given the
-// problem is convex, and Newton's method with the line search finds its solution from anywhere; it
-// begins without contact and without friction, and takes the pressure found for the next loads. The
-// better of the two answers counts.
+// Loads that follow the pressure inside the linear problem need not settle: where friction and
+// pressure are strongly coupled, by joints, wedges or large coefficients, friction may be left
+// without the pressure that allows it, at any size. There is a slower way. With loads l given the
+// problem is convex, and Newton's method with the line search finds its solution from anywhere; its
+// pressures N(l) are to be the loads. That is a fixed point, found by Anderson's acceleration: the
+// next loads are the combination of the last few l whose N(l) - l vanishes to first order, moved on
+// by what is left of it. The best answer counts.
 
-enum { MOST_PASSES = 12, PASS_STEPS = 40 };
+enum { MOST_PASSES = 120, PASS_STEPS = 40, DEPTH = 5 };
 
 static bool has_joints(const abPatchIsland* island) {
   for (int b = 0; b < island->nblock; b++)
@@ -519,39 +519,93 @@ static void take_answer(abPatchIsland* island, const Kept* kept) {
   for (int i = 0; i < island->ncontact; i++) *island->contact[i] = kept->contact[i];
 }
 
-static void begin_without_contact(abPatchIsland* island) {
-  for (int i = 0; i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    memset(c->impulse, 0, sizeof c->impulse);
-    ab_patch_set_load(&c->law, ab_patch_least_load(c));
+// The loads and what they lack, of the last passes; per contact, in units of its own size.
+typedef struct Passes {
+  int n, at;  // how many are known, where the next goes
+  double *load[DEPTH], *lack[DEPTH];
+  double* next;
+} Passes;
+
+static bool take_passes(abPatchIsland* island, Passes* p) {
+  *p = (Passes){.next = AB_TAKE(island->scratch, double, island->ncontact)};
+  bool all = p->next != NULL;
+  for (int k = 0; k < DEPTH; k++) {
+    p->load[k] = AB_TAKE(island->scratch, double, island->ncontact);
+    p->lack[k] = AB_TAKE(island->scratch, double, island->ncontact);
+    all = all && p->load[k] && p->lack[k];
   }
-  ab_patch_momenta(island);
-  ab_patch_set_twists(island);
+  return all;
 }
 
-// Loads become the pressure found, at first fully, then by halves: they may go round in circles.
-static void renew_loads(abPatchIsland* island, double share) {
+static double size_of_load(const abPatchContact* c) {
+  return fmax(fmax(c->impulse[2], c->law.load), 1e-3 * c->mass * c->unit);
+}
+
+// Weights w_k, 1 in all, for which |sum w_k lack_k| is least, as w_last = 1 - sum of the others:
+// the normal equations in the differences, with as much on their diagonal as keeps them solvable.
+static void find_weights(const abPatchIsland* island, const Passes* p, int last, double* weight) {
+  int m = 0, which[DEPTH], pivot[DEPTH];
+  double A[DEPTH * DEPTH], b[DEPTH];
+  for (int k = 0; k < p->n; k++)
+    if (k != last) which[m++] = k;
+  for (int i = 0; i < m; i++) {
+    b[i] = 0;
+    for (int j = 0; j < m; j++) A[i * m + j] = 0;
+    for (int c = 0; c < island->ncontact; c++) {
+      double per = 1 / size_of_load(island->contact[c]), at = p->lack[last][c];
+      double u = per * (p->lack[which[i]][c] - at);
+      b[i] -= u * per * at;
+      for (int j = 0; j < m; j++) A[i * m + j] += u * per * (p->lack[which[j]][c] - at);
+    }
+  }
+  for (int i = 0; i < m; i++) A[i * m + i] *= 1 + 1e-10;
+  for (int k = 0; k < p->n; k++) weight[k] = k == last;
+  if (m == 0 || !dense_lu_solve(m, A, b, pivot)) return;
+  for (int i = 0; i < m; i++) weight[which[i]] = b[i], weight[last] -= b[i];
+}
+
+// Notes the loads of this pass and what they lack, and sets those of the next.
+static void next_loads(abPatchIsland* island, Passes* p, double share) {
+  int last = p->at;
+  double weight[DEPTH];
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    p->load[last][i] = c->law.load;
+    p->lack[last][i] =
+        c->law.mu > 0 ? fmax(c->impulse[2], ab_patch_least_load(c)) - c->law.load : 0;
+  }
+  p->at = (last + 1) % DEPTH;
+  if (p->n < DEPTH) p->n++;
+  find_weights(island, p, last, weight);
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    double N = fmax(c->impulse[2], ab_patch_least_load(c));
-    ab_patch_set_load(&c->law, c->law.load + share * (N - c->law.load));
+    double load = 0, N = fmax(c->impulse[2], ab_patch_least_load(c));
+    for (int k = 0; k < p->n; k++) load += weight[k] * (p->load[k][i] + share * p->lack[k][i]);
+    // not far beyond what was found
+    double low = 0.1 * fmin(N, c->law.load), high = 10 * fmax(N, c->law.load);
+    ab_patch_set_load(&c->law, fmin(fmax(load, low), high));
   }
 }
+
+// Steps in the passes that have brought nothing better, after which they begin anew.
+enum { PATIENCE = 8 };
 
 static double fall_back(abPatchIsland* island, Work* w, double enough, double score) {
   Kept kept = {.v = AB_TAKE(island->scratch, double, island->ndof),
                .contact = AB_TAKE(island->scratch, abPatchContact, island->ncontact)};
-  if (!kept.v || !kept.contact) return score;
-  double first = score;
+  Passes passes;
+  if (!take_passes(island, &passes) || !kept.v || !kept.contact) return score;
   keep_answer(island, score, &kept);
-  begin_without_contact(island);
-  for (int n = 0; n < MOST_PASSES && !(kept.score <= 10 * enough); n++) {
-    if (n > 0) renew_loads(island, n < 4 ? 1 : 0.5);
-    double now = reported(descend(island, w, enough), ab_patch_gap(island));
-    if (n > 0 && !(now >= kept.score)) keep_answer(island, now, &kept);
+  double share = 1;
+  for (int n = 0, since = 0; n < MOST_PASSES && !(kept.score <= 10 * enough); n++) {
+    if (++since > PATIENCE) since = 0, share *= 0.5, passes.n = passes.at = 0;
+    if (n > 0) next_loads(island, &passes, share);
+    double left = descend(island, w, enough), now = reported(left, ab_patch_gap(island));
+    if (!(now >= 0.5 * kept.score)) since = 0;
+    if (!(now >= kept.score)) keep_answer(island, now, &kept);
   }
   take_answer(island, &kept);
-  return fmin(first, kept.score);
+  return kept.score;
 }
 
 abStatus ab_patch_solve(abPatchIsland* island) {
@@ -561,7 +615,7 @@ abStatus ab_patch_solve(abPatchIsland* island) {
   int most = (int)param[AB_PATCH_ITERATIONS], since = 0;
   bool joined = island->njoin > 0;
   bool direct = (has_joints(island) || joined) && island->ncontact <= MOST_DIRECT,
-       relaxed = !direct;
+       relaxed = !direct && (island->departure > 0.01 || ab_patch_only(island));
   double gap = 0, best = INFINITY;
   Follow loads = {
       .enough = direct ? DIRECT_GAP : ab_patch_wanted_gap(island), .direct = direct, .share = 0.5};
@@ -589,6 +643,7 @@ abStatus ab_patch_solve(abPatchIsland* island) {
     if (n >= most || !isfinite(island->residual)) break;
     if (n == 0) {
       abStatus status = take_work(island, &w);
+      if (status == AB_OK && relaxed) status = ab_patch_alone(island);
       if (status != AB_OK) return status;
       if (relaxed) {
         ab_patch_relax(island);
