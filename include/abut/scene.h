@@ -80,6 +80,8 @@ typedef struct abMeshDef {
   const abVec3* vert;  // a point cloud whose hull is the mesh, unless triangles are given
   int ntriangle;
   const int (*triangle)[3];
+  int nmass;  // the first so many triangles make the mass, as in MuJoCo the first object of an OBJ
+              // file does; 0: all
   abVec3 scale;
   abPose ref;  // MJCF refpos/refquat: the frame the vertices are given relative to
   abMeshInertia inertia;

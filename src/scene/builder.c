@@ -345,6 +345,8 @@ static bool good_triangles(const abSubject* s, const abMeshDef* d) {
       snprintf(text, sizeof text, "vertex %d is not a finite number", i);
       return AB_FAIL(s, text);
     }
+  if (d->nmass < 0 || d->nmass > d->ntriangle)
+    return AB_FAIL(s, "nmass must be between 0 and the number of triangles");
   for (int i = 0; i < d->ntriangle; i++)
     for (int k = 0; k < 3; k++)
       if (d->triangle[i][k] < 0 || d->triangle[i][k] >= d->nvert) {
@@ -376,6 +378,7 @@ static bool take_vertices(abScene* scene, const abSubject* s, abMeshDef* d) {
     }
     d->nvert = data.nvert, d->vert = data.vert;
     d->ntriangle = data.ntriangle, d->triangle = (const int(*)[3])data.triangle;
+    d->nmass = data.nmass;
     d->file = ab_bag_copy_string(&scene->bag, d->file);
   } else if (!good_triangles(s, d)) {
     return false;

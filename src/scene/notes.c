@@ -56,6 +56,9 @@ static const char* const reason[AB_NOTE_COUNT] = {
         "cm",
     [AB_NOTE_NUMBERS] = "more numbers than are needed, or commas between them; the first are used",
     [AB_NOTE_VISUAL_MESH] = "a mesh for pictures only cannot be read and is left out",
+    [AB_NOTE_OBJECTS] =
+        "the file has several objects: their hull is that of all, a mass from density that of the "
+        "first, as in MuJoCo; join them, or give the mass",
     [AB_NOTE_ATTACH] = "the keyframes of a model that is attached are left out",
     [AB_NOTE_MARGIN] =
         "margins of geoms count for the contact model patch only, and gaps are not used: with "

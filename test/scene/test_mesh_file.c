@@ -25,7 +25,7 @@ static void expect_refused(const char* name, const char* text, int line, const c
   if (!strstr(error.message, word)) fail_msg("\"%s\" does not say \"%s\"", error.message, word);
 }
 
-static void obj_polygons_become_fans(void** state) {
+static void obj_quads_are_cut_along_the_shorter_diagonal(void** state) {
   (void)state;
   abMeshData m;
   assert_int_equal(
@@ -38,8 +38,41 @@ static void obj_polygons_become_fans(void** state) {
   assert_int_equal(m.nvert, 5);
   assert_int_equal(m.ntriangle, 6);
   check_vec_near(m.vert[4], v3(0.5, 0.5, 1), 0);
-  const int expected[6][3] = {{3, 2, 1}, {3, 1, 0}, {0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}};
+  const int expected[6][3] = {{3, 2, 0}, {2, 1, 0}, {0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}};
   assert_memory_equal(m.triangle, expected, sizeof expected);
+  assert_int_equal(m.nmass, 0);
+  ab_mesh_data_free(&m);
+  assert_int_equal(
+      read_text("a.obj", "v 0 0 0\nv 1 -1 0\nv 1.2 0 0\nv 1 1 0\nf 1 2 3 4\nf 2 3 4 1", &m, NULL),
+      AB_OK);
+  const int kite[4][3] = {{0, 1, 2}, {0, 2, 3}, {1, 2, 0}, {2, 3, 0}};
+  assert_int_equal(m.ntriangle, 4);
+  assert_memory_equal(m.triangle, kite, sizeof kite);
+  ab_mesh_data_free(&m);
+}
+
+static void obj_polygons_become_fans(void** state) {
+  (void)state;
+  abMeshData m;
+  assert_int_equal(
+      read_text("a.obj", "v 0 0 0\nv 2 0 0\nv 3 1 0\nv 2 2 0\nv 0 2 0\nf 1 2 3 4 5", &m, NULL),
+      AB_OK);
+  const int expected[3][3] = {{0, 1, 2}, {0, 2, 3}, {0, 3, 4}};
+  assert_int_equal(m.ntriangle, 3);
+  assert_memory_equal(m.triangle, expected, sizeof expected);
+  ab_mesh_data_free(&m);
+}
+
+// An object begins with `o` or `g`; those without faces do not count.
+static void the_first_object_of_an_obj_file_is_known(void** state) {
+  (void)state;
+  abMeshData m;
+  const char* text =
+      "o none\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\ng first\nf 1 3 2\nf 1 2 4\n"
+      "o second\nf 1 4 3\ng third\nf 2 3 4\n";
+  assert_int_equal(read_text("a.obj", text, &m, NULL), AB_OK);
+  assert_int_equal(m.ntriangle, 4);
+  assert_int_equal(m.nmass, 2);
   ab_mesh_data_free(&m);
 }
 
@@ -276,7 +309,9 @@ static void numbers_have_points_in_every_locale(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(obj_quads_are_cut_along_the_shorter_diagonal),
       cmocka_unit_test(obj_polygons_become_fans),
+      cmocka_unit_test(the_first_object_of_an_obj_file_is_known),
       cmocka_unit_test(bad_obj_lines_are_named),
       cmocka_unit_test(box_from_stl_is_the_primitive_box),
       cmocka_unit_test(bad_stl_is_refused),

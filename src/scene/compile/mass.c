@@ -16,10 +16,12 @@
 static abMassProps unit_mass(abCompiler* c, const abGeom* g, const abGeomDef* d) {
   if (g->shape.type != AB_MESH) return ab_mass_of_shape(g->shape.type, g->shape.size, d->shell, 1);
   const abMesh* m = &c->mesh[g->mesh];
-  abMeshInertia rule = c->scene->mesh.item[g->mesh].inertia;
+  const abMeshDef* def = &c->scene->mesh.item[g->mesh];
+  abMeshInertia rule = def->inertia;
   if (d->shell) rule = AB_INERTIA_SHELL;
   if (rule == AB_INERTIA_CONVEX) return ab_mass_of_polyhedron(g->shape.poly, 1);
-  return ab_mass_of_triangles(m->vert, m->ntriangle, m->triangle, rule, 1);
+  int n = def->nmass > 0 ? def->nmass : m->ntriangle;
+  return ab_mass_of_triangles(m->vert, n, m->triangle, rule, 1);
 }
 
 static abStatus mass_of_geom(abCompiler* c, abGeom* g, abMassProps* out) {

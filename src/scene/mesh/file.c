@@ -152,6 +152,7 @@ abStatus ab_mesh_read_memory(const char* name, const void* bytes, size_t n, abMe
     return status;
   }
   *out = b.mesh;
+  if (out->nmass == out->ntriangle) out->nmass = 0;
   return AB_OK;
 }
 

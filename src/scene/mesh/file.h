@@ -12,6 +12,7 @@ typedef struct abMeshData {
   abVec3* vert;
   int ntriangle;  // 0: a cloud of points
   int (*triangle)[3];
+  int nmass;  // triangles of the first of several objects in the file; 0: there is one
 } abMeshData;
 
 // The format follows the name's extension: .obj or .stl, upper or lower case.

@@ -1,10 +1,13 @@
 // Wavefront OBJ: the lines `v x y z` (further numbers are weights or colours) and `f i j k ...`,
 // with 1-based or, counted from the last vertex, negative indices, each perhaps followed by
-// /texture/normal. Polygons are cut into fans. All other lines are of no concern here.
+// /texture/normal. Polygons are cut into fans, quads in two. `o` and `g` begin another object; what
+// the first one with faces has is counted, since MuJoCo takes a mesh's mass from it alone. All
+// other lines are of no concern here.
 #include <limits.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "math/vec.h"
 #include "scene/mesh/file.h"
 
 typedef struct Line {
@@ -51,27 +54,38 @@ static int read_index(const abMeshBuilder* b, const char* begin, const char* end
   return value >= 0 && value < b->mesh.nvert ? (int)value : -1;
 }
 
+// Quads are cut along their shorter diagonal, as MuJoCo's reader does: one that is not flat has
+// another volume else.
+static abStatus add_quad(abMeshBuilder* b, const int* v) {
+  const abVec3* p = b->mesh.vert;
+  bool fan = v3_norm2(v3_sub(p[v[2]], p[v[0]])) < v3_norm2(v3_sub(p[v[3]], p[v[1]]));
+  abStatus status = ab_mesh_add_triangle(b, v[0], v[1], fan ? v[2] : v[3]);
+  return status ? status : ab_mesh_add_triangle(b, fan ? v[0] : v[1], v[2], v[3]);
+}
+
 static abStatus read_face(abMeshBuilder* b, Line* line) {
   const char *begin, *end;
-  int n = 0, first = 0, last = 0;
-  while (next_word(line, &begin, &end)) {
+  int n = 0, first[4] = {0}, last = 0;
+  abStatus status = AB_OK;
+  while (!status && next_word(line, &begin, &end)) {
     int index = read_index(b, begin, end);
     if (index < 0)
       return ab_fail(b->error, AB_ERROR_PARSE, b->name, line->number,
                      "a face names a vertex that is not among the %d before it: \"%.*s\"",
                      b->mesh.nvert, (int)(end - begin < 40 ? end - begin : 40), begin);
-    if (n == 0) first = index;
-    if (n >= 2) {
-      abStatus status = ab_mesh_add_triangle(b, first, last, index);
-      if (status) return status;
-    }
+    if (n < 4) first[n] = index;
+    if (n == 4) status = ab_mesh_add_triangle(b, first[0], first[1], first[2]);
+    if (n == 4 && !status) status = ab_mesh_add_triangle(b, first[0], first[2], first[3]);
+    if (n >= 4 && !status) status = ab_mesh_add_triangle(b, first[0], last, index);
     last = index;
     n++;
   }
+  if (status) return status;
   if (n < 3)
     return ab_fail(b->error, AB_ERROR_PARSE, b->name, line->number,
                    "a face needs at least three vertices");
-  return AB_OK;
+  if (n == 3) return ab_mesh_add_triangle(b, first[0], first[1], first[2]);
+  return n == 4 ? add_quad(b, first) : AB_OK;
 }
 
 abStatus ab_read_obj(abMeshBuilder* b, const char* text, size_t n) {
@@ -85,6 +99,7 @@ abStatus ab_read_obj(abMeshBuilder* b, const char* text, size_t n) {
     if (next_word(&line, &word, &word_end) && word_end - word == 1) {
       if (*word == 'v') status = read_vertex(b, &line);
       if (*word == 'f') status = read_face(b, &line);
+      if ((*word == 'o' || *word == 'g') && b->mesh.nmass == 0) b->mesh.nmass = b->mesh.ntriangle;
     }
     if (status) return status;
     at = end + 1;

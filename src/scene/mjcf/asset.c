@@ -7,6 +7,7 @@
 #include "base/input.h"
 #include "math/rotation.h"
 #include "scene/mjcf/mjcf.h"
+#include "scene/scene.h"
 
 // The name of a file without folders and ending, as MuJoCo names a mesh that has no name.
 static const char* stem(abReading* m, const char* path) {
@@ -114,6 +115,7 @@ static bool read_mesh(abReading* m, const abXml* e) {
   def.source = (abSource){e->file, e->line};
   int index = ab_scene_add_mesh(m->scene, &def, m->error);
   if (index < 0) return ab_place(m, e);
+  if (m->scene->mesh.item[index].nmass > 0) ab_note(m, AB_NOTE_OBJECTS, e, ab_xml_attr(e, "file"));
   return ab_enter(m, e, &m->mesh, def.name, index);
 }
 

@@ -95,8 +95,9 @@ static void save_mesh(abWriter* w, int i) {
       fputc(c == 2 && k % 4 == 3 ? '\n' : ' ', w->f);
     }
   }
-  if (m->ntriangle) fputs("\"\n          face=\"", w->f);
-  for (int k = 0; k < m->ntriangle; k++)
+  int n = m->nmass > 0 ? m->nmass : m->ntriangle;  // MJCF has no word for the others
+  if (n) fputs("\"\n          face=\"", w->f);
+  for (int k = 0; k < n; k++)
     fprintf(w->f, "%d %d %d%c", m->triangle[k][0], m->triangle[k][1], m->triangle[k][2],
             k % 8 == 7 ? '\n' : ' ');
   fputs("\"/>\n", w->f);

@@ -6,6 +6,7 @@
 
 #include "base/input.h"
 #include "math/rotation.h"
+#include "scene/scene.h"
 #include "scene/urdf/urdf.h"
 
 bool ab_urdf_weighs(const abReading* m, const abXml* link) {
@@ -182,6 +183,7 @@ static bool read_mesh(abReading* m, const abXml* e, abGeomDef* geom) {
   def.source = (abSource){e->file, e->line};
   geom->mesh = ab_scene_add_mesh(m->scene, &def, m->error);
   if (geom->mesh < 0) return ab_place(m, e);
+  if (m->scene->mesh.item[geom->mesh].nmass > 0) ab_note(m, AB_NOTE_OBJECTS, e, NULL);
   abLabel label = {def.name, geom->mesh, e->line, def.file};
   return ab_labels_add(&m->mesh, label) || ab_no_memory(m);
 }
