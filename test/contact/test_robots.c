@@ -2,7 +2,9 @@
 // models of what people have. Servos are springs with dampers, so each has an equilibrium near its
 // home pose; in it nothing moves, and feet that stick have not slid.
 #include <abut/abut.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "math/spatial.h"
 #include "support/check.h"
@@ -90,12 +92,51 @@ static void arm_whose_links_overlap_holds_its_pose(void** state) {
   unload(&r);
 }
 
+// Controls of both legs of rods.xml.
+static void drive(Robot* r, const char* joint, double value) {
+  static const char* const side[] = {"left", "right"};
+  for (int i = 0; i < 2; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s", side[i], joint);
+    int a = ab_find_actuator(r->model, name);
+    assert_true(a >= 0);
+    r->data->ctrl[a] = value;
+  }
+}
+
+// A squat every two seconds: the loops of rods, with springs in them, stay closed, and its feet
+// where they are. ABUT_MINUTES: for how long (10 minutes: 3.2e-8 m, as after 20 s).
+static void biped_closed_by_rods_squats_and_stays_closed(void** state) {
+  (void)state;
+  const char* minutes = getenv("ABUT_MINUTES");
+  double end = minutes ? 60 * strtod(minutes, NULL) : 20, low = INFINITY;
+  Robot r = load("rods");
+  int foot = ab_find_body(r.model, "left_foot");
+  abVec3 begin = r.data->com[foot];
+  for (int i = 0; r.data->time < end; i++) {
+    double s = 0.5 - 0.5 * cos(3.14159265358979323846 * r.data->time);
+    drive(&r, "knee", 0.25 * s);
+    drive(&r, "pitch", -0.22 * s);
+    drive(&r, "ankle", 0.1 * s);
+    assert_int_equal(ab_step(r.model, r.data), AB_STEP_OK);
+    check_below(r.data->stat.equality_error, 1e-7);
+    low = fmin(low, r.data->com[1].z);
+  }
+  check_below(low, 0.9);  // it does squat: 5 of 94 cm
+  check_near(r.data->com[1].z, 0.94, 0.06);
+  // pressed down by the rods its foot turns a little about its edge, but does not go anywhere
+  check_near(r.data->com[foot].x, begin.x, 1e-3);
+  check_near(r.data->com[foot].y, begin.y, 1e-6);
+  unload(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dog_stands),
       cmocka_unit_test(dog_with_dry_friction_stands),
       cmocka_unit_test(biped_stands),
       cmocka_unit_test(arm_whose_links_overlap_holds_its_pose),
+      cmocka_unit_test(biped_closed_by_rods_squats_and_stays_closed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
