@@ -15,7 +15,6 @@
 #include "dynamics/laws.h"
 #include "fits.h"
 #include "sleep.h"
-#include "unsupported.h"
 
 // Address space, not memory: pages are filled as a step touches them.
 static const size_t STEP_RESERVE = (size_t)16 << 30;
@@ -78,7 +77,6 @@ abData* ab_data_create(const abModel* model, abError* error) {
     ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no model; did loading it fail?");
     return NULL;
   }
-  if (ab_model_unsupported(model, error) != AB_OK) return NULL;
   size_t header = (sizeof(abData) + 63) & ~(size_t)63;
   char* block = ab_alloc_zero(header + place_arrays(model, (abData*)&(abData){0}, NULL));
   abData* d = (abData*)block;

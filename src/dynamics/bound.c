@@ -14,7 +14,8 @@
 //              damped spring pressed into a wall has); from far outside slower (return_speed). W =
 //              1e6 times the joint's articulated inertia m: a steady acceleration a against the
 //              stop holds at g = -5e-6 a h^2. A ball's limit is the angle of its rotation; s is the
-//              rotation's axis, reversed.
+//              rotation's axis, reversed. Where that limit is 0 the ball is held: three bounds
+//              about its axes, low = -infinity.
 //   friction   v* = 0, low = -h f, high = h f, W as above: sticks (creeping by less than
 //              1e-6 h f / m, which is then set to zero) until the load exceeds f, then slides
 //              against f. A ball's friction acts about each of its axes, as in MJCF.
@@ -83,6 +84,21 @@ static void add_limit(abData* data, int joint, double gap, const double s[3]) {
   b->state = along(t, b, data->v) < b->target ? AB_BOUND_INSIDE : AB_BOUND_LOW;
 }
 
+// A ball that may not turn at all, turned by r.
+static void hold_ball(abData* data, int joint, abVec3 r) {
+  double angle = v3_norm(r);
+  for (int k = 0; k < 3; k++) {
+    double x = v3_get(r, k), share = angle > 0 ? fabs(x) / angle : 0;
+    double s[3] = {0};
+    s[k] = x > 0 ? -1 : 1;
+    add_limit(data, joint, -angle, s);
+    abBound* b = &data->trees->bound[data->trees->link[joint].bound];
+    b->target *= share;
+    b->low = -INFINITY;
+    b->state = AB_BOUND_INSIDE;
+  }
+}
+
 static void add_limits(const abModel* model, abData* data, int j) {
   const abJoint* joint = &model->joint[j];
   const double* q = data->q + joint->q0;
@@ -90,7 +106,8 @@ static void add_limits(const abModel* model, abData* data, int j) {
     abVec3 r = ab_rotation_vector(quat_unit((abQuat){q[0], q[1], q[2], q[3]}));
     double angle = v3_norm(r);
     double end = fmax(joint->range[0], joint->range[1]) - joint->margin;
-    if (!(angle > 0)) return;
+    if (!(end > 0)) hold_ball(data, j, r);
+    if (!(end > 0) || !(angle > 0)) return;
     add_limit(data, j, end - angle, (double[3]){-r.x / angle, -r.y / angle, -r.z / angle});
   } else if (joint->type != AB_JOINT_FREE) {
     add_limit(data, j, q[0] - joint->range[0] - joint->margin, (double[3]){1, 0, 0});

@@ -8,10 +8,11 @@ static int joint_dofs(abJointType type) {
   return type == AB_JOINT_FREE ? 6 : type == AB_JOINT_BALL ? 3 : 1;
 }
 
-// An upper limit of the bounds a joint can have: two ends of its range, friction per velocity.
+// An upper limit of the bounds a joint can have: two ends of its range (of a ball one, or three
+// where they hold it), friction per velocity.
 static int joint_bounds(const abJoint* joint) {
   int ends = !joint->limited || joint->type == AB_JOINT_FREE ? 0
-             : joint->type == AB_JOINT_BALL                  ? 1
+             : joint->type == AB_JOINT_BALL                  ? 3
                                                              : 2;
   return ends + (joint->frictionloss > 0 ? joint_dofs(joint->type) : 0);
 }

@@ -149,6 +149,44 @@ static void ball_limit_bounds_the_angle(void** state) {
   finish(hand, data);
 }
 
+// A hinge about y carries a lever that sticks out sideways, by a ball whose range is 0, or in one
+// piece with it: the same motion. From a turned start the ball goes back to 0.
+static void ball_without_range_is_held(void** state) {
+  (void)state;
+  double angle[2];
+  for (int whole = 0; whole < 2; whole++) {
+    HandModel* hand = hand_create();
+    abBody* first = hand_body(hand, 0);
+    first->mass = 1, first->com = v3(0.2, 0, 0), first->inertia = v3(0.01, 0.02, 0.02);
+    hand_joint(hand, AB_JOINT_HINGE)->axis = v3(0, 1, 0);
+    if (whole) {  // with the lever's mass of 0.5 at (0.4, 0.2, 0.1): centre (8, 2, 1) / 30
+      first->mass = 1.5, first->com = v3(0.8 / 3, 0.2 / 3, 0.1 / 3);
+      // about the hinge only I_yy counts: 0.02 + 0.01 + sum of m (x^2 + z^2) about the centre
+      first->inertia.y = 0.03 + 0.04 + 0.5 * 0.17 - 1.5 * (0.64 + 0.01) / 9;
+    } else {
+      abBody* lever = hand_body(hand, 1);
+      lever->pose.p = v3(0.4, 0, 0);
+      lever->mass = 0.5, lever->com = v3(0, 0.2, 0.1), lever->inertia = v3(0.01, 0.01, 0.01);
+      hand_joint(hand, AB_JOINT_BALL)->limited = true;
+    }
+    abData* data = hand_data(hand_finish(hand));
+    for (int i = 0; i < 2000; i++) {
+      steps(&hand->model, data, 1);
+      // a steady load bends it by 5e-6 a h^2, here with a of some 100 rad/s2
+      if (!whole) check_near(v3_norm(v3(data->q[2], data->q[3], data->q[4])), 0, 1e-9);
+    }
+    angle[whole] = data->q[0];
+    if (!whole) {
+      data->q[1] = cos(0.2), data->q[2] = sin(0.2) * 0.6, data->q[4] = sin(0.2) * 0.8;
+      steps(&hand->model, data, 1000);
+      check_near(v3_norm(v3(data->q[2], data->q[3], data->q[4])), 0, 1e-6);
+    }
+    finish(hand, data);
+  }
+  check_below(fabs(angle[0]), 4);  // it swings
+  check_near(angle[0], angle[1], 1e-6);
+}
+
 static void dry_friction_sticks_exactly_below_its_bound(void** state) {
   (void)state;
   abJointType type[] = {AB_JOINT_HINGE, AB_JOINT_SLIDE, AB_JOINT_BALL};
@@ -354,6 +392,7 @@ int main(void) {
       cmocka_unit_test(limit_holds_a_load),
       cmocka_unit_test(limit_returns_from_far_outside_without_overshoot),
       cmocka_unit_test(ball_limit_bounds_the_angle),
+      cmocka_unit_test(ball_without_range_is_held),
       cmocka_unit_test(dry_friction_sticks_exactly_below_its_bound),
       cmocka_unit_test(dry_friction_stops_a_rotor_in_finite_time),
       cmocka_unit_test(friction_in_a_chain_obeys_its_law),

@@ -136,18 +136,6 @@ static void laws_that_a_contact_model_does_not_do_are_refused_by_name(void** sta
   }
 }
 
-static void a_held_ball_joint_is_refused_where_a_simulation_begins(void** state) {
-  (void)state;
-  abModel* m = load(
-      "<mujoco><worldbody><body><joint name='b' type='ball' limited='true'/>"
-      "<geom size='.1'/></body></worldbody></mujoco>");
-  abError error = {0};
-  assert_null(ab_data_create(m, &error));
-  assert_int_equal(error.code, AB_ERROR_UNSUPPORTED);
-  assert_non_null(strstr(error.message, "joint 'b'"));
-  ab_model_free(m);
-}
-
 // --- bodies moved from outside -------------------------------------------------------------------
 
 static void a_mocap_body_is_where_it_is_put_and_pushes_what_it_meets(void** state) {
@@ -250,7 +238,6 @@ int main(void) {
       cmocka_unit_test(everything_wrong_with_a_urdf_is_told_at_once),
       cmocka_unit_test(what_is_wrong_a_thousand_times_ends),
       cmocka_unit_test(laws_that_a_contact_model_does_not_do_are_refused_by_name),
-      cmocka_unit_test(a_held_ball_joint_is_refused_where_a_simulation_begins),
       cmocka_unit_test(a_mocap_body_is_where_it_is_put_and_pushes_what_it_meets),
       cmocka_unit_test(geoms_that_can_never_touch_are_marked),
       cmocka_unit_test(blanks_before_the_declaration_and_hyphens_in_comments_are_read),

@@ -170,8 +170,7 @@ static const struct {
     {"position", "timeconst", "", "actuators have no states; remove it"},
     {"general", "ffrange velrange", "", "only the plain control signal is read; remove it"},
     // of fixed and affine gains it says what the control is meant as, and changes nothing
-    {"general", "input", "pos vel pressure",
-     "only the plain control signal is read; remove it"},
+    {"general", "input", "pos vel pressure", "only the plain control signal is read; remove it"},
 };
 
 // Elements that are read over with a note, and elements that are refused by name.
