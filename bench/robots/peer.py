@@ -63,7 +63,15 @@ def numbers(mj, np, file):
         joint_force_limits=bool(m.jnt_actfrclimited.any()),
         tendons=[t for t, spatial in zip(tendons, m.wrap_type[m.tendon_adr] != mj.mjtWrap.mjWRAP_JOINT) if not spatial],
         equalities=rows(type=[mj.mjtEq(t).name[5:].lower() for t in m.eq_type], active=yes(m.eq_active0)),
-        keys=rows(q=plain(m.key_qpos), v=plain(m.key_qvel), ctrl=plain(m.key_ctrl)))
+        keys=rows(q=plain(m.key_qpos), v=plain(m.key_qvel), ctrl=plain(m.key_ctrl))[:used_keys(m)])
+
+
+def used_keys(m):
+    """Without those at the end that <size nkey> alone makes: no name, the initial state."""
+    n = m.nkey
+    while n and not m.key(n - 1).name and (m.key_qpos[n - 1] == m.qpos0).all() and not m.key_qvel[n - 1].any() and not m.key_ctrl[n - 1].any():
+        n -= 1
+    return n
 
 
 def random_state(mj, np, file):

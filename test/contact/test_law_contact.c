@@ -59,6 +59,47 @@ static void welded_boxes_may_overlap(void** state) {
   finish(w);
 }
 
+// What stands on a light plate by equalities stands: that the plate alone would yield 600 times
+// more easily does not mean that it is held.
+static void heavy_box_welded_to_a_light_plate_lands_on_it(void** state) {
+  (void)state;
+  World w =
+      load("<mujoco><option timestep='.002'/><worldbody>" FLOOR
+           "<body name='heavy' pos='0 0 .3'><freejoint/><geom type='box' size='.1 .1 .1' mass='30' "
+           "contype='0' conaffinity='0'/></body>"
+           "<body name='light' pos='0 0 .19'><freejoint/><geom type='box' size='.1 .1 .01' "
+           "mass='.05'/></body></worldbody>"
+           "<equality><weld body1='heavy' body2='light'/></equality></mujoco>");
+  steps(w, 1000);
+  check_near(w.data->com[1].z, 0.12, 1e-6);
+  check_near(w.data->com[2].z, 0.01, 1e-6);
+  finish(w);
+}
+
+// Two legs press against the stops of their hips, and both are connected to one foot. The stops
+// take the legs' mobility away, which is no reason to take the foot for held either.
+static void legs_at_their_stops_stand_on_a_connected_foot(void** state) {
+  (void)state;
+  World w = load(
+      "<mujoco><compiler angle='radian'/><option timestep='.002'/>"
+      "<default><geom contype='0' conaffinity='0'/></default><worldbody>"
+      "<geom type='plane' size='5 5 1' contype='1' conaffinity='1'/>"
+      "<body pos='0 0 .5'><freejoint/><geom type='box' size='.1 .1 .1' mass='30'/>"
+      "<body name='leg' pos='0 0 -.1'><joint axis='0 1 0' range='0 .5'/>"
+      "<geom type='capsule' fromto='0 0 0 .05 0 -.35' size='.02' mass='1'/></body>"
+      "<body name='other' pos='0 0 -.1'><joint axis='0 1 0' range='-.5 0'/>"
+      "<geom type='capsule' fromto='0 0 0 -.05 0 -.35' size='.02' mass='1'/></body>"
+      "</body><body name='foot' pos='0 0 .03'><freejoint/><geom type='box' size='.15 .1 "
+      ".01' mass='.2' contype='1' conaffinity='1'/></body></worldbody><equality>"
+      "<connect body1='leg' body2='foot' anchor='.05 0 -.35'/>"
+      "<connect body1='other' body2='foot' anchor='-.05 0 -.35'/></equality></mujoco>");
+  steps(w, 1000);
+  check_near(w.data->com[1].z, 0.48, 1e-5);
+  check_near(w.data->com[4].z, 0.01, 1e-6);
+  check_below(w.data->stat.equality_error, 1e-6);
+  finish(w);
+}
+
 // Two fingers coupled by an equality, one driven, close on a box between them and lift nothing
 // apart: the box stays where the two hold it, and both fingers have come as far.
 static void coupled_fingers_hold_a_box(void** state) {
@@ -172,6 +213,8 @@ int main(void) {
       cmocka_unit_test(weld_carries_a_box_in_the_air),
       cmocka_unit_test(welded_bodies_sleep_and_wake_together),
       cmocka_unit_test(welded_boxes_may_overlap),
+      cmocka_unit_test(heavy_box_welded_to_a_light_plate_lands_on_it),
+      cmocka_unit_test(legs_at_their_stops_stand_on_a_connected_foot),
       cmocka_unit_test(coupled_fingers_hold_a_box),
       cmocka_unit_test(weld_follows_a_mocap_body),
       cmocka_unit_test(a_jump_of_the_target_is_caught_up_smoothly),
