@@ -6,7 +6,8 @@ on a cylinder that stand on a table; the table goes down, and then the hand is s
 How slippery may the object be? The least friction with which it is held for the first seconds is found by bisection; with 1.05 times that
 it must be held for the whole minute. Printed: that friction, beside it what the grip's normal forces and the weight in the shaken hand
 demand of parallel fingers (theirs alone is a closed form), how far the object moves in the hand after the first second of shaking, by how
-much its mean place differs between the first and the last ten seconds, in which the shaking repeats itself, the largest error of equalities, steps unconverged. --keep writes the scenes, with their controls, into a folder."""
+much its mean place differs between the first and the last ten seconds, in which the shaking repeats itself, by how much joints differ that an
+equality couples, the error of equalities at the end, steps unconverged. --keep writes the scenes, with their controls, into a folder."""
 import argparse
 import csv
 import json
@@ -27,6 +28,7 @@ MARGIN = 1.05
 SETTLED, SHAKEN, TRIAL = 3.0, 4.0, 4.0  # s: the table is away; the hand is shaken; length of a trial
 UP, SIDE, PERIOD = (0.004, 3.0), (0.004, 2.3), 10.0  # m, Hz; s after which both begin again
 G = 9.81
+COUPLED = {"panda": ("finger_joint1", "finger_joint2"), "robotiq": ("left_driver_joint", "right_driver_joint")}  # by an equality
 HAND = "hand_"  # before the names of what belongs to it
 warnings.simplefilter("ignore")  # MuJoCo's, that options of a part are not those of the whole
 
@@ -184,8 +186,9 @@ def write_controls(path, grip, end):
                 f.write(f"{SETTLED + t:.3f},{name},{rise * amplitude * math.sin(2 * math.pi * rate * t)!r}\n")
 
 
-def run(options, scene, grip, end):
-    """What the run says, and where the object is in the hand (from SHAKEN on) and what it is pressed with (before shaking)."""
+def run(options, scene, grip, end, coupled):
+    """What the run says, and where the object is in the hand (from SHAKEN on), how much its mean place changes, what it is pressed with
+    (before shaking), and by how much the coupled joints differ at most."""
     with tempfile.TemporaryDirectory() as folder:
         controls = os.path.join(folder, "controls.csv")
         write_controls(controls, grip, end)
@@ -201,16 +204,23 @@ def run(options, scene, grip, end):
             for row in csv.DictReader(f):
                 if abs(float(row["time"]) - (SETTLED - 0.1)) < 0.005 and "object" in (row["body1"], row["body2"]):
                     normal += abs(sum(float(row["f" + c]) * float(row["n" + c]) for c in "xyz")) if abs(float(row["ny"])) > 0.9 else 0
+        apart = 0
+        with open(os.path.join(folder, "joints.csv"), newline="") as f:
+            angle = {}
+            for row in csv.DictReader(f):
+                angle[row["joint"]] = float(row["q"])
+                if row["joint"] == HAND + coupled[-1]:
+                    apart = max(apart, abs(angle[HAND + coupled[0]] - angle[HAND + coupled[1]]))
     thing, carriage = np.array(places["object"]), np.array(places["carriage"])
     inside = (thing - carriage)[thing[:, 0] > SHAKEN + 1, 1:]
     n = max(1, min(len(inside) // 2, round(PERIOD / 0.02)))
     creep = np.linalg.norm(inside[-n:].mean(0) - inside[:n].mean(0))
-    return json.loads(done.stdout), np.linalg.norm(inside - inside[0], axis=1), creep, normal
+    return json.loads(done.stdout), np.linalg.norm(inside - inside[0], axis=1), creep, normal, apart
 
 
 def held(options, name, file, shape, friction, folder, end):
     path, grip = build(name, file, shape, friction, folder)
-    return *run(options, path, grip, end), grip
+    return *run(options, path, grip, end, COUPLED.get(name, ("",))), grip
 
 
 def measure(options, name, file, shape, folder):
@@ -223,12 +233,12 @@ def measure(options, name, file, shape, folder):
         middle = math.sqrt(low * high)
         said, way, *_ = held(options, name, file, shape, middle, folder, trial)
         low, high = (low, middle) if said["failure"] is None and way.max() < 1e-3 else (middle, high)
-    said, way, creep, normal, grip = held(options, name, file, shape, MARGIN * high, folder, SHAKEN + options.time)
+    said, way, creep, normal, apart, grip = held(options, name, file, shape, MARGIN * high, folder, SHAKEN + options.time)
     w = 2 * math.pi
     load = grip.mass * math.hypot(G + UP[0] * (w * UP[1]) ** 2, SIDE[0] * (w * SIDE[1]) ** 2)
     verdict = "holds" if said["failure"] is None and way.max() < 1e-3 else "falls"
-    return [name, shape, f"{high:.4f}", f"{load / normal:.4f}" if name != "allegro" else "", f"{normal:.3f}", f"{way.max():.1e}", f"{creep:.1e}", f"{said['equality_error']:.1e}",
-            f"{said['unconverged_steps']} of {said['steps']}", verdict]
+    return [name, shape, f"{high:.4f}", f"{load / normal:.4f}" if name != "allegro" else "", f"{normal:.3f}", f"{way.max():.1e}", f"{creep:.1e}", f"{apart:.1e}" if name in COUPLED else "",
+            f"{said['equality_error']:.1e}", f"{said['unconverged_steps']} of {said['steps']}", verdict]
 
 
 def main():
@@ -240,7 +250,7 @@ def main():
     parser.add_argument("--keep", default="")
     options = parser.parse_args()
     options.abut = os.path.abspath(options.abut)
-    print("hand", "object", "least friction", "closed form", "pressed N", "moves m", "creeps m", "equality m", "unconverged", "verdict", sep="\t")
+    print("hand", "object", "least friction", "closed form", "pressed N", "moves m", "creeps m", "coupled", "equality m", "unconverged", "verdict", sep="\t")
     bad = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or temporary
