@@ -42,8 +42,7 @@ static abStatus move(const abModel* model, abData* data, double* energy) {
   ab_response_begin(model, data);  // 3 how impulses change it
   *energy += free_energy(model, data);
   abStatus status = detect(model, data);  // 4 boxes -> candidate pairs; 5 pairs -> geometry
-  for (int i = 0; i < data->npair && status == AB_OK; i++)
-    data->pair[i].held = ab_laws_hold(model, data, &data->pair[i]);
+  if (status == AB_OK && !ab_laws_hold(model, data)) status = AB_ERROR_MEMORY;
   if (status == AB_OK) status = solve_contact(model, data, &answer);  // 6 impulses; 7 applied to v
   if (status == AB_OK)  //   nobody passes through anybody
     status = ab_hold_back(model, data, answer.v, answer.shift, answer.share);

@@ -49,13 +49,6 @@ static const double LEAST_MOBILITY = 1e-2;
 // times as much as a row of the largest mobility would for the same change of the error.
 static const double WEAK = 1e-3, WEAK_CHANGE = 30;
 
-// Rounds of refinement of what a contact and the rows have in common, and the share of the terms in
-// each velocity, and of the largest term of all, that counts as nothing left.
-enum { REFINE = 3 };
-static const double NOTHING = 1e-4, ROUNDING = 1e-9;
-// Either of them after one round, which is enough to tell almost all that are not held.
-static const double LITTLE = 1e-2;
-
 typedef struct Scale {
   double length;
   double unit;  // acceleration
@@ -253,73 +246,4 @@ bool ab_equality_laws(const abModel* model, abData* data, abLaws* laws) {
   }
   laws->nequality = laws->n;
   return true;
-}
-
-// Which multiples z of a group's rows come nearest to a contact's lever s: A z = s M^-1 s_rows^T.
-// The factor at hand is that of A + D, D 1e-4 of A's diagonal (factor_group), so z is refined,
-//   z += (A + D)^-1 (s M^-1 s_rows^T - A z);
-// each round leaves 1e-4 of the error but in directions that say the same twice, which s has
-// nothing of. y is scratch for nv numbers; z is laws->error.
-static const double* nearest_rows(const abLaws* laws, const abLawGroup* g, int rounds, int nv,
-                                  double* y) {
-  const double* s = laws->dense;
-  double *z = laws->error, *r = laws->error + g->n;
-  memset(z, 0, sizeof(double) * (size_t)g->n);
-  for (int round = 0; round < rounds; round++) {
-    memset(y, 0, sizeof(double) * (size_t)nv);
-    for (int i = 0; i < g->n; i++)
-      for (int k = 0; k < nv; k++) y[k] += z[i] * laws->response[g->row0 + i][k];
-    for (int i = 0; i < g->n; i++) {
-      r[i] = -ab_law_speed(&laws->row[g->row0 + i], y);
-      for (int k = 0; k < nv; k++) r[i] += s[k] * laws->response[g->row0 + i][k];
-    }
-    dense_cholesky_solve(g->n, g->A, r);
-    for (int i = 0; i < g->n; i++) z[i] += r[i];
-  }
-  return z;
-}
-
-// left = s - sum of z s_rows over all groups, size = the sum of the sizes of these terms. Whether
-// next to nothing is left.
-static bool is_sum_of_rows(const abLaws* laws, abTrees* t, int rounds, double share, double all) {
-  const double* s = laws->dense;
-  double *left = t->reaction_new, *size = t->impulse, most = 0;
-  int nv = t->model->nv;
-  for (int k = 0; k < nv; k++) left[k] = s[k], size[k] = fabs(s[k]);
-  for (int k = 0; k < laws->ngroup; k++) {
-    const abLawGroup* g = &laws->group[k];
-    if (g->mocap) continue;
-    const double* z = nearest_rows(laws, g, rounds, nv, t->change);
-    for (int i = 0; i < g->n; i++) {
-      const abLawRow* row = &laws->row[g->row0 + i];
-      for (int j = 0; j < row->n; j++) {
-        double x = z[i] * row->s[j];
-        left[row->dof[j]] -= x, size[row->dof[j]] += fabs(x);
-      }
-    }
-  }
-  for (int k = 0; k < nv; k++) most = fmax(most, size[k]);
-  for (int k = 0; k < nv; k++)
-    if (fabs(left[k]) > share * size[k] + all * most) return false;
-  return true;
-}
-
-// A contact is held where its opening speed is a sum of multiples of the rows, s = z s_rows: while
-// they are kept it cannot open. Little mobility that is left is no such case: a light foot that
-// rods hold to a heavy robot has the share of their masses left, and stands on it.
-bool ab_laws_hold(const abModel* model, abData* data, const abPair* pair) {
-  abTrees* t = data->trees;
-  abLaws* laws = t->laws;
-  int m1 = model->body[pair->body1].mover, m2 = model->body[pair->body2].mover;
-  bool joined = laws && laws->ngroup > 0 && (m1 < 0 || laws->joins[m1]) &&
-                (m2 < 0 || laws->joins[m2]) && pair->patch.kind != AB_PATCH_NONE;
-  if (!joined) return false;
-  abVec3 p = pair->patch.center;
-  abWrench n = {pair->patch.normal, v3_zero()};
-  ab_law_lever(model, data, pair->body1, p, n, laws->dense);
-  ab_law_lever(model, data, pair->body2, p, wrench_neg(n), laws->dense);
-  bool held = is_sum_of_rows(laws, t, 1, LITTLE, LITTLE) &&
-              is_sum_of_rows(laws, t, REFINE, NOTHING, ROUNDING);
-  memset(laws->dense, 0, sizeof(double) * (size_t)model->nv);
-  return held;
 }

@@ -81,9 +81,10 @@ double ab_equality_unit(const abModel* model, const abEquality* e, int axis, dou
 // Acceleration with which errors are taken back, of lengths or of angles.
 double ab_law_acceleration(const abModel* model, bool length);
 
-// Whether equalities, other than those to mocap bodies, keep two bodies from moving apart at a
-// point along the normal.
-bool ab_laws_hold(const abModel* model, abData* data, const abPair* pair);
+// --- law_hold.c
+// Sets abPair.held: whether equalities, other than those to mocap bodies, keep the two bodies from
+// moving apart along the normal. False: no memory.
+bool ab_laws_hold(const abModel* model, abData* data);
 
 // --- law_close.c
 // After the coordinates moved: takes back what the equalities' curvature left open.
