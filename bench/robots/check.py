@@ -140,13 +140,16 @@ def motion(options, mujoco, file, kind):
         return dict(note="not compared")
     key = "abut_check" if kind == "mjcf" else ""
     try:
-        out, answer = compare_motion(options, mujoco, own, key, MOTION_STEP)
-        if "note" in out:  # too stiff for that step
-            return compare_motion(options, mujoco, own, key, MOTION_STEP / 20)[0]
-        if not out["end"] <= verdict.CLOSE:
-            out["fine"] = compare_motion(options, mujoco, own, key, MOTION_STEP / 5)[0].get("end")
-            nudged = mujoco.ask(dict(ask="run", file=own, key=key, nudge=1e-13, time=MOTION_TIME, step=MOTION_STEP))
-            out["spread"] = farthest(dict(zip(answer["names"], nudged["end"])), answer["end"], answer["names"], answer["mass"])[0] if nudged["ok"] else 0
+        for step in (MOTION_STEP, MOTION_STEP / 20):  # the second for what is too stiff for the first
+            out, answer = compare_motion(options, mujoco, own, key, step)
+            if "note" in out:
+                continue
+            if not out["end"] <= verdict.CLOSE:
+                out["fine"] = compare_motion(options, mujoco, own, key, step / 5)[0].get("end")
+                nudged = mujoco.ask(dict(ask="run", file=own, key=key, nudge=1e-13, time=MOTION_TIME, step=step), RUN_LIMIT)
+                theirs = dict(zip(answer["names"], nudged["end"])) if nudged["ok"] else {}
+                out["spread"] = farthest(theirs, answer["end"], answer["names"], answer["mass"])[0]
+            break
         return out
     finally:
         os.remove(own)
