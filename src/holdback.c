@@ -244,8 +244,9 @@ static void forget(const abHoldWork* w) {
 
 abStatus ab_hold_back(const abModel* model, abData* data, const double* v, const double* shift,
                       double* share) {
-  for (int m = 0; m < model->nmover; m++) share[m] = 1;
-  if (!data->contact || data->contact->geometry != AB_GEOMETRY_TOUCH) return AB_OK;
+  bool any = false;  // free body
+  for (int m = 0; m < model->nmover; m++) share[m] = 1, any = any || !model->mover[m].jointed;
+  if (!any || !data->contact || data->contact->geometry != AB_GEOMETRY_TOUCH) return AB_OK;
   abHoldWork w = {.model = model, .data = data};
   abArenaMark mark = ab_arena_mark(data->scratch);
   if (!take_work(&w)) return AB_ERROR_MEMORY;

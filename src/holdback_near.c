@@ -33,8 +33,18 @@ static abBox swept_box(const abHoldWork* w, int geom) {
                  v3(fmax(a.x, b.x) + r, fmax(a.y, b.y) + r, fmax(a.z, b.z) + r)};
 }
 
-// Geoms whose points go so far that they or what they meet could be too deep. Returns how far those
-// go that are none.
+static bool moves_freely(const abHoldWork* w, int geom) {
+  return !ab_hold_stands(w, geom) && w->flight[ab_hold_mover(w, geom)].free;
+}
+
+static double way_of(const abHoldWork* w, int geom) {
+  const abFlight* f = &w->flight[ab_hold_mover(w, geom)];
+  abTwist t = f->free ? (abTwist){f->v, f->spin.w} : w->data->twist[w->model->geom[geom].body];
+  return w->data->h * (v3_norm(t.lin) + (v3_norm(t.ang) + f->bend) * ab_hold_radius(w, geom));
+}
+
+// Geoms of free bodies whose points go so far that they or what they meet could be too deep.
+// Returns how far those go that are none.
 static double find_fast(abHoldWork* w) {
   const abModel* model = w->model;
   double thinnest = INFINITY;
@@ -45,15 +55,14 @@ static double find_fast(abHoldWork* w) {
   }
   double slow = 0.5 * AB_HOLD_DEEP * thinnest;
   for (int i = 0; i < model->ngeom; i++) {
-    if (ab_hold_stands(w, i)) continue;
-    const abFlight* f = &w->flight[ab_hold_mover(w, i)];
-    abTwist t = f->free ? (abTwist){f->v, f->spin.w} : w->data->twist[model->geom[i].body];
-    double speed = v3_norm(t.lin) + (v3_norm(t.ang) + f->bend) * ab_hold_radius(w, i);
-    w->way[i] = w->data->h * speed;
-    if (!(w->way[i] > slow) || !f->free) continue;
+    if (!moves_freely(w, i)) continue;
+    w->way[i] = way_of(w, i);
+    if (!(w->way[i] > slow)) continue;
     w->rank[i] = w->nfast;
     w->fast[w->nfast++] = i;
   }
+  for (int i = 0; i < model->ngeom && w->nfast > 0; i++)
+    if (!ab_hold_stands(w, i) && !moves_freely(w, i)) w->way[i] = way_of(w, i);
   return slow;
 }
 

@@ -29,18 +29,17 @@ typedef struct Answer {
 static abStatus detect(const abModel* model, abData* data);
 static abStatus solve_contact(const abModel* model, abData* data, Answer* answer);
 static bool state_is_finite(const abModel* model, const abData* data, int* body);
-static double free_energy(const abModel* model, const abData* data);
-static bool has_exploded(const abModel* model, const abData* data, double explained, int* body);
+static double energy_now(const abModel* model, const abData* data);
+static bool has_exploded(const abModel* model, const abData* data, double before, int* body);
 
-// Phases 2 to 8, for those awake; *energy grows by that of the free motion.
-static abStatus move(const abModel* model, abData* data, double* energy) {
+// Phases 2 to 8, for those awake.
+static abStatus move(const abModel* model, abData* data) {
   Answer answer = {.v = AB_TAKE(data->scratch, double, model->nv),
                    .shift = AB_TAKE(data->scratch, double, model->nv),
                    .share = AB_TAKE(data->scratch, double, model->nmover)};
   if (!answer.v || !answer.shift || !answer.share) return AB_ERROR_MEMORY;
-  ab_free_motion(model, data);     // 2 velocity without contact
-  ab_response_begin(model, data);  // 3 how impulses change it
-  *energy += free_energy(model, data);
+  ab_free_motion(model, data);            // 2 velocity without contact
+  ab_response_begin(model, data);         // 3 how impulses change it
   abStatus status = detect(model, data);  // 4 boxes -> candidate pairs; 5 pairs -> geometry
   if (status == AB_OK && !ab_laws_hold(model, data)) status = AB_ERROR_MEMORY;
   if (status == AB_OK) status = solve_contact(model, data, &answer);  // 6 impulses; 7 applied to v
@@ -81,11 +80,11 @@ abStepStatus ab_step(const abModel* model, abData* data) {
   ab_kinematics(model, data);                     // 1 q, v -> pose and twist of every body
   abStatus status = ab_sleep_begin(model, data);  //   whoever was disturbed wakes
   bool moves = status == AB_OK && !ab_sleep_all(model, data);
-  double energy = moves ? ab_energy(model, data).kinetic : 0;
+  double energy = moves ? energy_now(model, data) : 0;
   double* kept = keep_state(model, data);
   if (!kept) status = AB_ERROR_MEMORY;
-  if (moves && kept) status = move(model, data, &energy);  // 2 to 8
-  if (status == AB_OK) status = ab_sleep_contacts(data);   //   those of whoever sleeps
+  if (moves && kept) status = move(model, data);          // 2 to 8
+  if (status == AB_OK) status = ab_sleep_contacts(data);  //   those of whoever sleeps
 
   // 9 finish: a broken step leaves the state as it was.
   bool good = status == AB_OK && state_is_finite(model, data, &data->stat.bad_body);
@@ -154,18 +153,20 @@ static void apply_impulses(abData* data, const abPairSolution* solution, double*
   }
 }
 
-// Without contact the laws that join bodies are the default model's.
-static const abContactModel* solver(const abData* data, double param[64]) {
+// Without contact the laws that join bodies are the default model's, with its defaults.
+static const abContactModel* solver(const abData* data, double defaults[64], const double** param) {
   const abContactModel* contact = data->contact ? data->contact : ab_contact_model(0);
-  for (int i = 0; i < 64; i++)
-    param[i] = data->contact ? data->param[i] : i < contact->nparam ? contact->param[i].value : 0;
+  *param = data->contact ? data->param : defaults;
+  for (int i = 0; !data->contact && i < 64; i++)
+    defaults[i] = i < contact->nparam ? contact->param[i].value : 0;
   return contact;
 }
 
 static abStatus solve_once(const abModel* model, abData* data, const abContactBody* body,
                            abContactSolution* solution) {
-  double param[64];
-  const abContactModel* contact = solver(data, param);
+  double defaults[64];
+  const double* param;
+  const abContactModel* contact = solver(data, defaults, &param);
   memset(solution->pair, 0, sizeof *solution->pair * (size_t)data->npair);
   memset(solution->shift, 0, sizeof(double) * (size_t)model->nv);
   solution->v_known = false;
@@ -297,8 +298,10 @@ static bool all_finite(const double* x, int n) {
 }
 
 static bool state_is_finite(const abModel* model, const abData* data, int* bad_body) {
+  bool finite = all_finite(data->q, model->nq);
+  if (finite && all_slow(data->v, model->nv, FASTEST)) return true;
   double limit = fmax(FASTEST, 4 * fastest(data->trees->v_seen, model->nv));
-  if (all_finite(data->q, model->nq) && all_slow(data->v, model->nv, limit)) return true;
+  if (finite && all_slow(data->v, model->nv, limit)) return true;
   for (int i = 0; i < model->njoint; i++) {
     const abJoint* j = &model->joint[i];
     int nq = j->type == AB_JOINT_FREE ? 7 : j->type == AB_JOINT_BALL ? 4 : 1;
@@ -315,31 +318,33 @@ static double body_energy(const abModel* model, const abData* data, int b, abTwi
                 v3_dot(t.ang, m3_apply(&data->inertia[b], t.ang)));
 }
 
-static double free_energy(const abModel* model, const abData* data) {
-  double sum = 0;
-  for (int b = 1; b < model->nbody; b++)
-    if (model->body[b].mover >= 0) sum += body_energy(model, data, b, data->twist_free[b]);
-  return sum;
+// A step ends with the energy that the next one begins with.
+static double energy_now(const abModel* model, const abData* data) {
+  double* known = &data->trees->kinetic;
+  if (*known < 0) *known = ab_kinetic_energy(model, data);
+  return *known;
 }
 
 // Contacts and bounds take energy. What they may add is a rebound, at most what there was, and the
 // speed with which an overlap is taken back, at most the size of the scene in RECOVERED seconds. A
 // hundred times all that, beside the energy at the start and that of the free motion, is no result.
+// Which way bodies are turned when the latter is taken is a matter of factors, not of hundreds.
 #define UNEXPLAINED 100.0
 #define RECOVERED 0.1
 
-static bool has_exploded(const abModel* model, const abData* data, double explained,
-                         int* bad_body) {
-  double mass = 0, most = -1, speed = model->extent / RECOVERED;
+static bool has_exploded(const abModel* model, const abData* data, double before, int* bad_body) {
+  double now = energy_now(model, data), most = -1, explained = before;
+  if (now <= UNEXPLAINED * before) return false;
+  double speed = model->extent / RECOVERED;
   int body = -1;
   for (int b = 1; b < model->nbody; b++) {
     if (model->body[b].mover < 0) continue;
+    explained += body_energy(model, data, b, data->twist_free[b]);
+    explained += 0.5 * model->body[b].mass * speed * speed;
     double own = body_energy(model, data, b, data->twist[b]);
-    mass += model->body[b].mass;
     if (!(own <= most)) most = own, body = b;
   }
-  explained += 0.5 * mass * speed * speed;
-  if (ab_energy(model, data).kinetic <= UNEXPLAINED * explained) return false;
+  if (now <= UNEXPLAINED * explained) return false;
   *bad_body = body;
   return true;
 }

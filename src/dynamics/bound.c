@@ -53,35 +53,41 @@ static const double SLOW_RETURN = 1.0, RETURN_TIME = 0.1;
 
 abBound* ab_bound_add(abTrees* t, int joint) {
   int mover = t->mover_of_body[t->link[joint].body], b = t->bound1[mover]++;
-  t->bound[b] = (abBound){.joint = joint, .next = t->link[joint].bound, .actuator = -1};
+  abBound* bound = &t->bound[b];
+  bound->joint = joint, bound->n = t->link[joint].ndof, bound->dof = t->link[joint].dof;
+  bound->next = t->link[joint].bound;
+  bound->actuator = -1;
+  bound->stiff = bound->dry = false;
+  for (int k = 0; k < 6; k++) bound->s[k] = 0;
+  bound->weight = bound->target = bound->low = bound->high = 0;
+  bound->state = AB_BOUND_LOW;
   t->link[joint].bound = b;
-  return &t->bound[b];
+  return bound;
 }
 
-static double along(const abTrees* t, const abBound* b, const double* v) {
-  const abLink* link = &t->link[b->joint];
-  double sum = 0;
-  for (int k = 0; k < link->ndof; k++) sum += b->s[k] * v[link->dof + k];
+static inline double along(const abBound* b, const double* v) {
+  double sum = b->s[0] * v[b->dof];
+  for (int k = 1; k < b->n; k++) sum += b->s[k] * v[b->dof + k];
   return sum;
 }
 
 // Speed at which a joint that lies `excess` beyond its limit returns: a fifth of it per step, but
 // never faster than it can stop again with the acceleration that equalities are taken back with
 // (equality_law.c): a start far outside does not throw what hangs on the joint.
-static double return_speed(const abModel* model, const abData* data, int joint, double excess) {
+static double return_speed(const abData* data, int joint, double excess) {
+  const abModel* model = data->trees->model;
   double a = ab_law_acceleration(model, model->joint[joint].type == AB_JOINT_SLIDE);
-  return fmin(AB_BOUND_RETURN * excess / data->h, sqrt(2 * a * excess));
+  double most = fmax(SLOW_RETURN, excess / RETURN_TIME);
+  return fmin(fmin(AB_BOUND_RETURN * excess / data->h, sqrt(2 * a * excess)), most);
 }
 
-static void add_limit(abData* data, int joint, double gap, const double s[3]) {
-  abTrees* t = data->trees;
-  abBound* b = ab_bound_add(t, joint);
-  memcpy(b->s, s, 3 * sizeof(double));
+static void add_limit(abData* data, int joint, double gap, const double* s) {
+  abBound* b = ab_bound_add(data->trees, joint);
+  for (int k = 0; k < b->n; k++) b->s[k] = s[k];
   b->stiff = true;
-  double fastest = fmax(SLOW_RETURN, -gap / RETURN_TIME);
-  b->target = gap > 0 ? -gap / data->h : fmin(return_speed(t->model, data, joint, -gap), fastest);
+  b->target = gap > 0 ? -gap / data->h : return_speed(data, joint, -gap);
   b->high = INFINITY;
-  b->state = along(t, b, data->v) < b->target ? AB_BOUND_INSIDE : AB_BOUND_LOW;
+  b->state = along(b, data->v) < b->target ? AB_BOUND_INSIDE : AB_BOUND_LOW;
 }
 
 // A ball that may not turn at all, turned by r.
@@ -100,6 +106,7 @@ static void hold_ball(abData* data, int joint, abVec3 r) {
 }
 
 static void add_limits(const abModel* model, abData* data, int j) {
+  static const double up = 1, down = -1;
   const abJoint* joint = &model->joint[j];
   const double* q = data->q + joint->q0;
   if (joint->type == AB_JOINT_BALL) {
@@ -110,21 +117,18 @@ static void add_limits(const abModel* model, abData* data, int j) {
     if (!(end > 0) || !(angle > 0)) return;
     add_limit(data, j, end - angle, (double[3]){-r.x / angle, -r.y / angle, -r.z / angle});
   } else if (joint->type != AB_JOINT_FREE) {
-    add_limit(data, j, q[0] - joint->range[0] - joint->margin, (double[3]){1, 0, 0});
-    add_limit(data, j, joint->range[1] - joint->margin - q[0], (double[3]){-1, 0, 0});
+    add_limit(data, j, q[0] - joint->range[0] - joint->margin, &up);
+    add_limit(data, j, joint->range[1] - joint->margin - q[0], &down);
   }
 }
 
 static void add_friction(abData* data, int joint, double force) {
-  const abLink* link = &data->trees->link[joint];
-  for (int k = 0; k < link->ndof; k++) {
+  for (int k = 0; k < data->trees->link[joint].ndof; k++) {
     abBound* b = ab_bound_add(data->trees, joint);
-    double v = data->v[link->dof + k];
     b->s[k] = 1;
     b->stiff = b->dry = true;
     b->low = -data->h * force;
     b->high = data->h * force;
-    b->state = v > 0 ? AB_BOUND_LOW : v < 0 ? AB_BOUND_HIGH : AB_BOUND_INSIDE;
   }
 }
 
@@ -142,8 +146,8 @@ void ab_bounds_begin(const abModel* model, abData* data, int mover) {
 
 // The branch of (1) at velocity v. A bound leaves its branch only for more than rounding: W (v* -
 // s v) is a difference of velocities times W.
-static abBoundState branch(const abTrees* t, const abBound* b, const double* v) {
-  double sv = along(t, b, v), x = b->weight * (b->target - sv);
+static inline abBoundState branch(const abBound* b, const double* v) {
+  double sv = along(b, v), x = b->weight * (b->target - sv);
   double noise = 8 * DBL_EPSILON * b->weight * (fabs(b->target) + fabs(sv));
   double low = b->low + (b->state == AB_BOUND_LOW ? noise : -noise);
   double high = b->high + (b->state == AB_BOUND_HIGH ? -noise : noise);
@@ -153,23 +157,23 @@ static abBoundState branch(const abTrees* t, const abBound* b, const double* v) 
 static bool update_branches(abTrees* t, int mover, const double* v) {
   bool changed = false;
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
-    abBoundState state = branch(t, &t->bound[i], v);
+    abBoundState state = branch(&t->bound[i], v);
     changed = changed || state != t->bound[i].state;
     t->bound[i].state = state;
   }
   return changed;
 }
 
-static void add_along(const abTrees* t, const abBound* b, double p, double* impulse) {
-  const abLink* link = &t->link[b->joint];
-  for (int k = 0; k < link->ndof; k++) impulse[link->dof + k] += p * b->s[k];
+static inline void add_along(const abBound* b, double p, double* impulse) {
+  impulse[b->dof] += p * b->s[0];
+  for (int k = 1; k < b->n; k++) impulse[b->dof + k] += p * b->s[k];
 }
 
 // The impulse at v of the branch the bound is on.
-static double branch_impulse(const abTrees* t, const abBound* b, const double* v) {
+static inline double branch_impulse(const abBound* b, const double* v) {
   if (b->state == AB_BOUND_LOW) return b->low;
   if (b->state == AB_BOUND_HIGH) return b->high;
-  return b->weight * (b->target - along(t, b, v));
+  return b->weight * (b->target - along(b, v));
 }
 
 // out = sum of the bounds' impulses, each on its branch, at v
@@ -177,19 +181,43 @@ static void sum_impulses(const abTrees* t, int mover, const double* v, double* o
   const abMover* m = &t->model->mover[mover];
   memset(out + m->dof0, 0, sizeof(double) * (size_t)m->ndof);
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++)
-    add_along(t, &t->bound[i], branch_impulse(t, &t->bound[i], v), out);
+    add_along(&t->bound[i], branch_impulse(&t->bound[i], v), out);
 }
 
-// The Newton point of the present branches: t->impulse, and its reaction in t->reaction_new.
+// The first guess of a joint's dry friction about its k-th velocity: it sticks where it can stop
+// what the joint's servos push and the momentum of its own link. Gravity is no part of that: a tree
+// may fall freely.
+static abBoundState guess_friction(const abTrees* t, const abBound* b, int k, const double* v) {
+  const abLink* link = &t->link[b->joint];
+  const abSix* S = &t->S[b->dof + k];
+  abSix F;
+  rigid_apply(&t->rigid[b->joint], S, &F);
+  double m = six_dot(S, &F) + t->extra[link->block + k * (b->n + 1)], p = m * v[b->dof + k];
+  for (int i = link->bound; i >= 0; i = t->bound[i].next) {
+    const abBound* servo = &t->bound[i];
+    if (servo->actuator >= 0) p += branch_impulse(servo, v) * servo->s[k];
+  }
+  return p > b->high ? AB_BOUND_LOW : p < b->low ? AB_BOUND_HIGH : AB_BOUND_INSIDE;
+}
+
+static void guess_branches(abTrees* t, int mover, const double* v) {
+  for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
+    abBound* b = &t->bound[i];
+    for (int k = 0; b->dry && k < b->n; k++)
+      if (b->s[k] != 0) b->state = guess_friction(t, b, k, v);
+  }
+}
+
+// The Newton point of the present branches.
 static void newton_point(abData* data, int mover, bool smooth, const double* base, double* v) {
   abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
   ab_tree_factor(t, mover);
   sum_impulses(t, mover, base, t->impulse);
-  for (int i = m->dof0; smooth && i < m->dof0 + m->ndof; i++) t->impulse[i] += data->h * t->tau[i];
-  ab_tree_solve(t, mover, smooth ? AB_LOAD_ALL : AB_LOAD_NONE, data->h, t->impulse, v);
+  for (int i = m->dof0; smooth && i < m->dof0 + m->ndof; i++)
+    t->impulse[i] += data->h * (t->tau[i] - t->inertial_force[i]);
+  ab_tree_solve(t, mover, t->impulse, v);
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += base[i];
-  sum_impulses(t, mover, v, t->reaction_new);
 }
 
 static double clamped(const abBound* b, double sv) {
@@ -212,7 +240,7 @@ static Slope find_slope(const abTrees* t, int mover, const double* v, const doub
   }
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     abBound* b = &t->bound[i];
-    b->begin = along(t, b, v), b->step = along(t, b, end) - b->begin;
+    b->begin = along(b, v), b->step = along(b, end) - b->begin;
     double p0 = b->weight * (b->target - b->begin), p1 = p0 - b->weight * b->step;
     b->bends = !((p0 <= b->low && p1 <= b->low) || (p0 >= b->high && p1 >= b->high) ||
                  (p0 >= b->low && p0 <= b->high && p1 >= b->low && p1 <= b->high));
@@ -234,15 +262,16 @@ static double slope_at(const abTrees* t, int mover, Slope slope, double x) {
 }
 
 // Moves v, and the reaction with it, towards the Newton point `end` to where phi is least. Where
-// all that is left between two bounds' bends is a straight line, its root is that of a secant;
-// halving sees to it that the bends are found.
+// phi does not fall even at first, that is rounding: v and `end` are the same to it. Where all that
+// is left between two bounds' bends is a straight line, its root is that of a secant; halving sees
+// to it that the bends are found.
 static void go_towards(abTrees* t, int mover, const double* end, double* v) {
   const abMover* m = &t->model->mover[mover];
   Slope slope = find_slope(t, mover, v, end);
   double low = 0, high = 1, flow = slope_at(t, mover, slope, 0),
          fhigh = slope_at(t, mover, slope, 1);
   bool halve = false;
-  for (int i = 0; i < MAX_HALVINGS && fhigh > 0 && high - low > 1e-12 * high; i++) {
+  for (int i = 0; i < MAX_HALVINGS && flow < 0 && fhigh > 0 && high - low > 1e-12 * high; i++) {
     double width = high - low;
     double x = halve ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
     double f = slope_at(t, mover, slope, x);
@@ -264,22 +293,33 @@ static void report_actuators(abData* data, int mover, const double* v) {
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     const abBound* b = &t->bound[i];
     if (b->actuator < 0) continue;
-    data->actuator_force[b->actuator] = clamped(b, along(t, b, v)) / data->h;
+    data->actuator_force[b->actuator] = clamped(b, along(b, v)) / data->h;
   }
 }
 
-// Cuts what the inertial wrenches add down to the energy of the motion they belong to: beyond, the
-// step is too long to resolve the motion.
-static void cap_inertial(const abData* data, int mover, double energy, double* d) {
+// d = -h (M + E)^-1 force: what inertial forces do in the step.
+static void solve_inertial(const abData* data, int mover, const double* force, double* d) {
   const abTrees* t = data->trees;
   const abMover* m = &t->model->mover[mover];
-  double own = ab_tree_energy(t->model, data, mover, d);
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) t->impulse[i] = -data->h * force[i];
+  ab_tree_solve(t, mover, t->impulse, d);
+}
+
+// Cuts what the inertial forces add down to the energy of the motion they belong to: beyond, the
+// step is too long to resolve the motion. The energy of d is at most half its power on the
+// impulses that made it, which are in t->impulse: E adds to that.
+static void cap_inertial(const abTrees* t, int mover, double energy, double* d) {
+  const abMover* m = &t->model->mover[mover];
+  double power = 0;
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) power += d[i] * t->impulse[i];
+  if (0.5 * power <= energy) return;
+  double own = ab_tree_energy(t, mover, d);
   if (!(own > energy)) return;
   double share = sqrt(energy / own);
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) d[i] *= share;
 }
 
-// The inertial wrenches at the start of the step moved v by d. Taken again in the middle of that,
+// The inertial forces at the start of the step moved v by d. Taken again in the middle of that,
 // at v - d / 2, they make a fast spin's turning second-order accurate (tree_drift.c). Not so where
 // next to all of the motion is what the forces of this step add: contacts may take it away again,
 // and a robot that stands still would be given inertial forces of a fall that it does not make.
@@ -291,36 +331,35 @@ static void correct_inertial(abData* data, int mover, double* v) {
   int begin = m->dof0, end = m->dof0 + m->ndof;
   double *d = t->inertial, *middle = t->change;
   bool any = false;
-  ab_tree_solve(t, mover, AB_LOAD_INERTIAL, data->h, NULL, d);
-  for (int i = begin; i < end; i++) {
-    v[i] -= d[i];
-    any = any || d[i] != 0;
-  }
+  for (int i = begin; i < end; i++) any = any || t->inertial_force[i] != 0;
+  memset(d + begin, 0, sizeof(double) * (size_t)m->ndof);
   if (!any) return;
-  double energy = ab_tree_energy(t->model, data, mover, v);
-  cap_inertial(data, mover, energy, d);
-  bool moved = ab_tree_motion(t->model, data, mover, data->v).energy > ALREADY_MOVES * energy;
+  solve_inertial(data, mover, t->inertial_force, d);
+  for (int i = begin; i < end; i++) v[i] -= d[i];
+  double energy = ab_tree_energy(t, mover, v);
+  cap_inertial(t, mover, energy, d);
+  bool moved = ab_tree_energy(t, mover, data->v) > ALREADY_MOVES * energy;
   for (int i = begin; i < end; i++) middle[i] = (moved ? v[i] : data->v[i]) + 0.5 * d[i];
-  ab_tree_velocity(t->model, data, mover, middle);
-  ab_tree_solve(t, mover, AB_LOAD_INERTIAL, data->h, NULL, d);
-  cap_inertial(data, mover, energy, d);
+  ab_tree_inertial(t, mover, middle, t->pull, t->pull_rate, t->reaction_new);
+  solve_inertial(data, mover, t->reaction_new, d);
+  cap_inertial(t, mover, energy, d);
   for (int i = begin; i < end; i++) v[i] += d[i];
 }
 
 void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, double* v) {
   abTrees* t = data->trees;
-  const abMover* m = &t->model->mover[mover];
-  size_t bytes = sizeof(double) * (size_t)m->ndof;
   // Full steps first: a Newton point depends on nothing but its branches, and where it lies on them
   // it is the solution.
   bool found = false;
+  guess_branches(t, mover, base);
   for (int round = 0; round < BOLD_ROUNDS && !found; round++) {
     newton_point(data, mover, smooth, base, v);
+    if (round == BOLD_ROUNDS - 1) sum_impulses(t, mover, v, t->reaction);
     found = !update_branches(t, mover, v);
   }
-  memcpy(t->reaction + m->dof0, t->reaction_new + m->dof0, bytes);
   for (int round = 0; round < MAX_ROUNDS && !found; round++) {
     newton_point(data, mover, smooth, base, t->change);
+    sum_impulses(t, mover, t->change, t->reaction_new);
     go_towards(t, mover, t->change, v);
     found = !update_branches(t, mover, v);
   }
@@ -339,7 +378,7 @@ bool ab_bounds_follow(abData* data, int mover, const double* v, double* v_free) 
   ab_tree_factor(t, mover);  // this renews the weights of stiff bounds, too
   sum_impulses(t, mover, v_free, t->impulse);
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) t->impulse[i] -= t->reaction[i];
-  ab_tree_solve(t, mover, AB_LOAD_NONE, 0, t->impulse, t->change);
+  ab_tree_solve(t, mover, t->impulse, t->change);
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v_free[i] += t->change[i];
   return true;
 }
@@ -352,11 +391,11 @@ static bool collect_excess(abTrees* t, int mover, const double* v) {
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     abBound* b = &t->bound[i];
     if (b->state != AB_BOUND_INSIDE) continue;
-    b->state = branch(t, b, v);
+    b->state = branch(b, v);
     if (b->state == AB_BOUND_INSIDE) continue;
     any = true;
-    double p = b->weight * (b->target - along(t, b, v));
-    add_along(t, b, (b->state == AB_BOUND_LOW ? b->low : b->high) - p, t->impulse);
+    double p = b->weight * (b->target - along(b, v));
+    add_along(b, (b->state == AB_BOUND_LOW ? b->low : b->high) - p, t->impulse);
   }
   return any;
 }
@@ -366,7 +405,7 @@ static void release(abData* data, int mover, double* v) {
   const abMover* m = &t->model->mover[mover];
   if (!collect_excess(t, mover, v)) return;
   ab_tree_factor(t, mover);
-  ab_tree_solve(t, mover, AB_LOAD_NONE, 0, t->impulse, t->change);
+  ab_tree_solve(t, mover, t->impulse, t->change);
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += t->change[i];
 }
 
@@ -387,10 +426,10 @@ static void stop_returning(abData* data, int mover, bool factored, double* v) {
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     abBound* b = &t->bound[i];
     if (!returns(b)) continue;
-    add_along(t, b, -b->weight * b->target, t->impulse);
+    add_along(b, -b->weight * b->target, t->impulse);
     b->target = 0;
   }
-  ab_tree_solve(t, mover, AB_LOAD_NONE, 0, t->impulse, t->change);
+  ab_tree_solve(t, mover, t->impulse, t->change);
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += t->change[i];
   release(data, mover, v);
 }
@@ -411,9 +450,8 @@ void ab_bounds_finish(abData* data, int mover, double* v, double* move) {
   // what sticks stands still
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     const abBound* b = &t->bound[i];
-    const abLink* link = &t->link[b->joint];
     if (!b->dry || b->state != AB_BOUND_INSIDE) continue;
-    for (int k = 0; k < link->ndof; k++)
-      if (b->s[k] != 0) v[link->dof + k] = move[link->dof + k] = t->inertial[link->dof + k] = 0;
+    for (int k = 0; k < b->n; k++)
+      if (b->s[k] != 0) v[b->dof + k] = move[b->dof + k] = t->inertial[b->dof + k] = 0;
   }
 }

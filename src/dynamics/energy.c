@@ -2,6 +2,7 @@
 // kinetic energy of the joint's rotor; a rotor carries no momentum of the world.
 #include <abut/abut.h>
 
+#include "dynamics/kinematics.h"
 #include "dynamics/laws.h"
 #include "dynamics/trees.h"
 
@@ -35,30 +36,44 @@ static double rotor_speed2(const abData* data, const abJoint* joint) {
   return v3_norm2(twist_at(t, to_origin)) + v3_norm2(t.ang);
 }
 
-abEnergy ab_energy(const abModel* model, const abData* data) {
-  if (!model || !data) return (abEnergy){0};
-  abEnergy e = {0, 0, 0};
+double ab_kinetic_energy(const abModel* model, const abData* data) {
+  double sum = 0;
   for (int b = 1; b < model->nbody; b++) {
     const abBody* body = &model->body[b];
     if (body->mover < 0) continue;
     abTwist t = data->twist[b];
     abVec3 L = m3_apply(&data->inertia[b], t.ang);
-    e.kinetic += 0.5 * (body->mass * v3_norm2(t.lin) + v3_dot(t.ang, L));
-    if (body->gravity) e.gravity -= body->mass * v3_dot(model->gravity, data->com[b]);
+    sum += 0.5 * (body->mass * v3_norm2(t.lin) + v3_dot(t.ang, L));
   }
   for (int j = 0; j < model->njoint; j++) {
     const abJoint* joint = &model->joint[j];
-    if (joint->armature > 0) e.kinetic += 0.5 * joint->armature * rotor_speed2(data, joint);
+    if (joint->armature > 0) sum += 0.5 * joint->armature * rotor_speed2(data, joint);
+  }
+  for (int i = 0; i < model->ntendon; i++) {
+    const abTendon* t = &model->tendon[i];
+    if (!(t->armature > 0)) continue;
+    double speed = ab_tendon_speed(model, data, t);
+    sum += 0.5 * t->armature * speed * speed;
+  }
+  return sum;
+}
+
+abEnergy ab_energy(const abModel* model, const abData* data) {
+  if (!model || !data) return (abEnergy){0};
+  abEnergy e = {ab_kinetic_energy(model, data), 0, 0};
+  for (int b = 1; b < model->nbody; b++) {
+    const abBody* body = &model->body[b];
+    if (body->mover < 0 || !body->gravity) continue;
+    e.gravity -= body->mass * v3_dot(model->gravity, data->com[b]);
+  }
+  for (int j = 0; j < model->njoint; j++) {
+    const abJoint* joint = &model->joint[j];
     if (joint->stiffness > 0)
       e.spring += 0.5 * joint->stiffness * spring_stretch2(model, data, joint);
   }
   for (int i = 0; i < model->ntendon; i++) {
     const abTendon* t = &model->tendon[i];
     if (t->stiffness > 0) e.spring += ab_tendon_spring_energy(t, ab_tendon_length(model, data, t));
-    if (t->armature > 0) {
-      double speed = ab_tendon_speed(model, data, t);
-      e.kinetic += 0.5 * t->armature * speed * speed;
-    }
   }
   return e;
 }

@@ -102,8 +102,9 @@ static abTwist point_bend(const abModel* model, const abData* data, int body, ab
   abVec3 point = pose_apply(data->pose[body], local), r;
   abTwist a, motion;  // both at the place that r starts from
   if (model->mover[m].jointed) {
-    const abLink* link = &t->link[t->link_of_body[body]];
-    r = v3_sub(point, t->origin[m]), motion = link->start, a = link->bias;
+    int link = t->link_of_body[body];
+    r = v3_sub(point, t->origin[m]);
+    motion = six_twist(&t->twist[link]), a = six_twist(&t->bias[link]);
   } else {
     r = v3_sub(point, data->com[body]), motion = (abTwist){v3_zero(), data->twist[body].ang};
     abVec3 L = m3_apply(&data->inertia[body], motion.ang);

@@ -9,9 +9,9 @@
 // comes from rk4.c, and limits and friction act on its result.
 #include "dynamics/free_motion.h"
 
-#include "base/arena.h"
+#include <string.h>
 
-#include "dynamics/kinematics.h"
+#include "base/arena.h"
 #include "dynamics/laws.h"
 #include "dynamics/rk4.h"
 #include "dynamics/trees.h"
@@ -20,7 +20,8 @@ static void free_body(const abModel* model, abData* data, const abMover* mover) 
   int b = mover->body0;
   const abBody* body = &model->body[b];
   abWrench load = data->applied[b];
-  if (model->nactuator > 0) load = wrench_add(load, data->trees->link[body->joint0].load);
+  if (model->nactuator > 0)
+    load = wrench_add(load, wrench_from_array(data->trees->tau + mover->dof0));
   if (body->gravity) load.force = v3_axpy(body->mass, model->gravity, load.force);
   if (model->integrator == AB_RK4) {
     ab_rk4_free_body(model, data, mover, load);
@@ -51,18 +52,13 @@ void ab_free_motion(const abModel* model, abData* data) {
     // without memory the step ends in values that are not numbers, and is reported as broken
     if (!ab_rk4_trees(model, data))
       for (int i = 0; i < model->nv; i++) data->trees->v_smooth[i] = NAN;
-    ab_kinematics_bodies(model, data);
   }
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
     if (data->asleep[mover->body0]) continue;
-    if (!mover->jointed) {
-      if (model->nactuator > 0)
-        data->trees->link[model->body[mover->body0].joint0].load = wrench_zero();
-      continue;
-    }
-    ab_tree_state(model, data, m);
-    ab_joint_forces(model, data, m, !rk4);
+    if (mover->jointed && !rk4) ab_tree_forces(model, data, m, true);
+    if (!mover->jointed && model->nactuator > 0)
+      memset(data->trees->tau + mover->dof0, 0, 6 * sizeof(double));
   }
   begin_laws(model, data, !rk4);
   for (int m = 0; m < model->nmover; m++)
@@ -89,20 +85,13 @@ bool ab_free_motion_follow(const abModel* model, abData* data, const double* v) 
   return changed;
 }
 
-static abRow row_of(const abTrees* t, const abMover* mover, int m, const abBound* b) {
-  const abLink* link = &t->link[b->joint];
-  abRow row = {.mover = m,
-               .n = link->ndof,
-               .dof = link->dof - mover->dof0,
-               .weight = b->weight,
-               .target = b->target,
-               .low = b->low,
-               .high = b->high,
-               .assumed = b->state == AB_BOUND_LOW    ? AB_BRANCH_LOW
-                          : b->state == AB_BOUND_HIGH ? AB_BRANCH_HIGH
-                                                      : AB_BRANCH_INSIDE};
-  for (int k = 0; k < row.n; k++) row.s[k] = b->s[k];
-  return row;
+static void set_row(const abBound* b, const abMover* mover, int m, abRow* row) {
+  row->mover = m, row->n = b->n, row->dof = b->dof - mover->dof0;
+  row->weight = b->weight, row->target = b->target, row->low = b->low, row->high = b->high;
+  row->assumed = b->state == AB_BOUND_LOW    ? AB_BRANCH_LOW
+                 : b->state == AB_BOUND_HIGH ? AB_BRANCH_HIGH
+                                             : AB_BRANCH_INSIDE;
+  memcpy(row->s, b->s, sizeof row->s);
 }
 
 bool ab_free_motion_rows(const abModel* model, const abData* data, int* nrow, abRow** out) {
@@ -115,7 +104,7 @@ bool ab_free_motion_rows(const abModel* model, const abData* data, int* nrow, ab
   for (int m = 0; m < model->nmover; m++) {
     if (!model->mover[m].jointed || data->asleep[model->mover[m].body0]) continue;
     for (int i = t->bound0[m]; i < t->bound1[m]; i++)
-      row[n++] = row_of(t, &model->mover[m], m, &t->bound[i]);
+      set_row(&t->bound[i], &model->mover[m], m, &row[n++]);
   }
   *nrow = n, *out = row;
   return true;

@@ -103,7 +103,7 @@ static void own_joint(abData* data, const abJoint* joint, const abLink* link, do
   add_diagonal(t, link, joint->armature + h * joint->damping + 0.5 * h * h * joint->stiffness);
 }
 
-void ab_joint_forces(const abModel* model, abData* data, int mover, bool implicit) {
+static void joint_forces(const abModel* model, abData* data, int mover, bool implicit) {
   abTreeRange range = tree_range(model, &model->mover[mover]);
   abTrees* t = data->trees;
   for (int j = range.joint0; j < range.joint1; j++) {
@@ -118,26 +118,32 @@ void ab_joint_forces(const abModel* model, abData* data, int mover, bool implici
   }
 }
 
+void ab_tree_forces(const abModel* model, abData* data, int mover, bool implicit) {
+  abTrees* t = data->trees;
+  joint_forces(model, data, mover, implicit);
+  ab_tree_loads(model, data, mover);
+  ab_tree_inertial(t, mover, data->v, t->twist, t->bias, t->inertial_force);
+}
+
 // --- actuators
 
+// What an actuator does to its joint. (Written and read number by number: a processor waits where
+// numbers just stored one by one are fetched in pairs.)
 typedef struct Drive {
+  int n;
   double s[6];  // moment arms: joint impulse per unit of the actuator's impulse
-  double length;
-  abDriveForce f;
+  double length, speed;
 } Drive;
 
 static double clamp(double x, double low, double high) {
   return x < low ? low : x > high ? high : x;
 }
 
-// Length and moment arms; returns the speed.
-static double drive_geometry(const abModel* model, const abData* data, const abActuator* a,
-                             Drive* d) {
+static void drive_geometry(const abModel* model, const abData* data, const abActuator* a,
+                           Drive* d) {
   const abJoint* joint = &model->joint[a->joint];
-  const double *q = data->q + joint->q0, *g = a->gear;
-  const double* v = data->v + joint->v0;
-  int n = data->trees->link[a->joint].ndof;
-  memset(d->s, 0, sizeof d->s);
+  const double *q = data->q + joint->q0, *v = data->v + joint->v0, *g = a->gear;
+  d->n = data->trees->link[a->joint].ndof;
   if (joint->type == AB_JOINT_FREE) {
     abWrench w = from_origin(data, joint->body, v3(g[0], g[1], g[2]), v3(g[3], g[4], g[5]));
     wrench_to_array(w, d->s);
@@ -149,9 +155,8 @@ static double drive_geometry(const abModel* model, const abData* data, const abA
     d->s[0] = g[0];
     d->length = g[0] * q[0];
   }
-  double speed = 0;
-  for (int k = 0; k < n; k++) speed += d->s[k] * v[k];
-  return speed;
+  d->speed = d->s[0] * v[0];
+  for (int k = 1; k < d->n; k++) d->speed += d->s[k] * v[k];
 }
 
 abDriveForce ab_drive_force(const abActuator* a, double ctrl, double length, double speed) {
@@ -171,40 +176,19 @@ abDriveForce ab_drive_force(const abActuator* a, double ctrl, double length, dou
                         .high = a->force_limited ? a->force_range[1] : INFINITY};
 }
 
-static Drive drive_at(const abModel* model, const abData* data, int actuator) {
-  const abActuator* a = &model->actuator[actuator];
-  Drive d;
-  double speed = drive_geometry(model, data, a, &d);
-  d.f = ab_drive_force(a, data->ctrl[actuator], d.length, speed);
-  return d;
-}
-
-// The actuator on a free body: its wrench at the centre of mass, left in the link's load.
-static void drive_free_body(abTrees* t, int joint, const Drive* d, double force) {
-  double x[6];
-  for (int k = 0; k < 6; k++) x[k] = force * d->s[k];
-  t->link[joint].load = wrench_add(t->link[joint].load, wrench_from_array(x));
-}
-
-static void drive_joint(abData* data, int actuator, int joint, const Drive* d, double weight) {
-  abTrees* t = data->trees;
-  const abLink* link = &t->link[joint];
+static void add_servo(abData* data, int actuator, const Drive* d, const abDriveForce* f,
+                      double weight) {
   double h = data->h;
-  if (weight > 0) {
-    abBound* bound = ab_bound_add(t, joint);
-    bound->actuator = actuator;
-    memcpy(bound->s, d->s, sizeof d->s);
-    bound->weight = weight;
-    bound->target = d->f.speed + h * d->f.force / weight;
-    bound->low = h * d->f.low;
-    bound->high = h * d->f.high;
-    bound->state = d->f.force < d->f.low    ? AB_BOUND_LOW
-                   : d->f.force > d->f.high ? AB_BOUND_HIGH
-                                            : AB_BOUND_INSIDE;
-    return;
-  }
-  for (int k = 0; k < link->ndof; k++)
-    t->tau[link->dof + k] += d->s[k] * clamp(d->f.force, d->f.low, d->f.high);
+  abBound* bound = ab_bound_add(data->trees, data->trees->model->actuator[actuator].joint);
+  bound->actuator = actuator;
+  for (int k = 0; k < d->n; k++) bound->s[k] = d->s[k];
+  bound->weight = weight;
+  bound->target = f->speed + h * f->force / weight;
+  bound->low = h * f->low;
+  bound->high = h * f->high;
+  bound->state = f->force < f->low    ? AB_BOUND_LOW
+                 : f->force > f->high ? AB_BOUND_HIGH
+                                      : AB_BOUND_INSIDE;
 }
 
 void ab_actuators(const abModel* model, abData* data, bool implicit) {
@@ -212,12 +196,15 @@ void ab_actuators(const abModel* model, abData* data, bool implicit) {
     int j = model->actuator[i].joint;
     if (j < 0) continue;  // laws.c
     if (data->asleep[model->joint[j].body]) continue;
-    Drive d = drive_at(model, data, i);
-    data->actuator_force[i] = clamp(d.f.force, d.f.low, d.f.high);
-    double weight = implicit ? data->h * (d.f.kd + 0.5 * data->h * d.f.kp) : 0;
-    if (!model->mover[model->body[model->joint[j].body].mover].jointed)
-      drive_free_body(data->trees, j, &d, data->actuator_force[i]);
+    Drive d;
+    drive_geometry(model, data, &model->actuator[i], &d);
+    abDriveForce f = ab_drive_force(&model->actuator[i], data->ctrl[i], d.length, d.speed);
+    double force = data->actuator_force[i] = clamp(f.force, f.low, f.high);
+    double weight = data->h * (f.kd + 0.5 * data->h * f.kp), *tau = data->trees->tau;
+    bool jointed = model->mover[model->body[model->joint[j].body].mover].jointed;
+    if (implicit && jointed && weight > 0)
+      add_servo(data, i, &d, &f, weight);
     else
-      drive_joint(data, i, j, &d, weight);
+      for (int k = 0; k < d.n; k++) tau[model->joint[j].v0 + k] += d.s[k] * force;
   }
 }

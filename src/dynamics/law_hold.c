@@ -96,7 +96,7 @@ static bool is_almost_held(const abModel* model, const abData* data, int mover) 
   double *v = t->reaction_new, free = 0, held = 0;
   memset(v, 0, sizeof(double) * (size_t)model->nv);
   memcpy(t->impulse + m->dof0, laws->dense + m->dof0, sizeof(double) * (size_t)m->ndof);
-  ab_tree_solve(t, mover, AB_LOAD_NONE, 0, t->impulse, v);
+  ab_tree_solve(t, mover, t->impulse, v);
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) free += laws->dense[i] * v[i];
   for (int k = 0; k < laws->ngroup; k++) {
     const abLawGroup* g = &laws->group[k];

@@ -48,11 +48,12 @@ void ab_law_lever(const abModel* model, const abData* data, int body, abVec3 poi
     for (int k = 0; k < 6; k++) s[model->mover[m].dof0 + k] += x[k];
     return;
   }
-  double x[6];
-  wrench_to_array(wrench_move(w, v3_sub(t->origin[m], point)), x);
+  abSix x;
+  abWrench at_origin = wrench_move(w, v3_sub(t->origin[m], point));
+  six_set(at_origin.force, at_origin.torque, &x);
   for (int j = t->link_of_body[body]; j >= 0; j = t->link[j].parent) {
     const abLink* link = &t->link[j];
-    for (int k = 0; k < link->ndof; k++) s[link->dof + k] += dot6(t->S[link->dof + k], x);
+    for (int k = 0; k < link->ndof; k++) s[link->dof + k] += six_dot(&t->S[link->dof + k], &x);
   }
 }
 
@@ -118,7 +119,7 @@ double ab_law_mobility(const abModel* model, abData* data, const abLawRow* row, 
       t->impulse[row->dof[k]] = row->s[k];
     if (m->jointed) {
       factor_without_bounds(model, t, mover);
-      ab_tree_solve(t, mover, AB_LOAD_NONE, 0, t->impulse, x);
+      ab_tree_solve(t, mover, t->impulse, x);
     } else {
       free_response(data, m, t->impulse + m->dof0, x + m->dof0);
     }
@@ -130,15 +131,7 @@ void ab_law_load(const abModel* model, abData* data, double* dense, double force
   abTrees* t = data->trees;
   for (int i = 0; i < model->nv; i++) {
     if (dense[i] == 0) continue;
-    const abMover* m = &model->mover[ab_law_mover(model, i)];
-    if (m->jointed) {
-      t->tau[i] += force * dense[i];
-    } else {
-      double x[6] = {0};
-      x[i - m->dof0] = force * dense[i];
-      abLink* link = &t->link[model->body[m->body0].joint0];
-      link->load = wrench_add(link->load, wrench_from_array(x));
-    }
+    t->tau[i] += force * dense[i];
     dense[i] = 0;
   }
 }

@@ -46,7 +46,7 @@ typedef struct abLaws {
 bool ab_laws_any(const abModel* model);
 bool ab_laws_rows(const abModel* model);
 bool ab_tendon_acts(const abTendon* t);  // it does more than have a length
-// Makes data->trees->laws and adds the loads to tau and link.load. Needs the trees' states, and
+// Makes data->trees->laws and adds the loads to tau. Needs the trees' states, and
 // leaves some of them factored without bounds. False: no memory.
 bool ab_laws_begin(const abModel* model, abData* data, bool implicit);
 // The loads alone, all forces as they are at the start.

@@ -17,15 +17,13 @@
 // apply and inertia use scratch of the mover: one call per mover at a time. The others only read.
 #include "dynamics/response.h"
 
+#include <string.h>
+
+#include "base/simd.h"
 #include "dynamics/trees.h"
 
 static bool is_free(const abResponse* r, int body) {
   return !r->mover[r->mover_of_body[body]].jointed;
-}
-
-// From the origin of a body's tree to its centre of mass.
-static abVec3 offset(const abTrees* t, int body) {
-  return v3_sub(t->com[body], t->origin[t->mover_of_body[body]]);
 }
 
 // Acceleration at the centre of mass that the velocities alone cause. A free body keeps its angular
@@ -36,25 +34,25 @@ static abTwist find_bias(const abResponse* r, int body, abVec3 w) {
     return (abTwist){v3_zero(), m3_apply(&r->inv_inertia[body], torque)};
   }
   const abTrees* t = r->tree;
-  const abLink* link = &t->link[t->link_of_body[body]];
-  abVec3 d = offset(t, body);
-  abTwist a = twist_move(link->bias, d);
+  int link = t->link_of_body[body];
+  abTwist a = twist_move(six_twist(&t->bias[link]), t->arm[body]);
   // of the material that is there, not at the place
-  a.lin = v3_add(a.lin, v3_cross(link->start.ang, twist_at(link->start, d)));
+  abVec3 v = twist_at(six_twist(&t->twist[link]), t->arm[body]);
+  a.lin = v3_add(a.lin, v3_cross(six_ang(&t->twist[link]), v));
   return a;
 }
 
 // Of all bodies of a tree, in one pass from the root.
 static void tree_twists(const abTrees* t, int m, const double* v, abTwist* twist) {
   const abMover* mover = &t->model->mover[m];
-  ab_tree_twists(t, m, v);
+  abVec3 carriage = tree_carriage(t->model, mover, v);
+  ab_tree_twists(t, m, v, t->pull);
   for (int b = mover->body0; b < mover->body0 + mover->nbody; b++)
-    twist[b] = twist_move(t->pull[t->link_of_body[b]], offset(t, b));
+    twist[b] = tree_body_twist(t, b, &t->pull[t->link_of_body[b]], carriage);
 }
 
 void ab_response_begin(const abModel* model, abData* data) {
   abTrees* t = data->trees;
-  t->com = data->com;
   data->response = (abResponse){.nbody = model->nbody,
                                 .nmover = model->nmover,
                                 .ndof = model->nv,
@@ -110,13 +108,12 @@ abTwist ab_response_twist(const abResponse* r, const double* v, int body) {
   if (m < 0) return twist_zero();
   if (is_free(r, body)) return twist_from_array(v + r->mover[m].dof0);
   const abTrees* t = r->tree;
-  double sum[6] = {0};
+  abSix sum = {0};
   for (int j = t->link_of_body[body]; j >= 0; j = t->link[j].parent) {
     const abLink* link = &t->link[j];
-    for (int k = 0; k < link->ndof; k++)
-      for (int i = 0; i < 6; i++) sum[i] += t->S[link->dof + k][i] * v[link->dof + k];
+    for (int k = link->dof; k < link->dof + link->ndof; k++) six_axpy(v[k], &t->S[k], &sum);
   }
-  return twist_move(twist_from_array(sum), offset(t, body));
+  return twist_move(six_twist(&sum), t->arm[body]);
 }
 
 void ab_response_apply(const abResponse* r, int body, abWrench impulse, double* v) {
@@ -124,7 +121,7 @@ void ab_response_apply(const abResponse* r, int body, abWrench impulse, double* 
   if (m < 0) return;
   if (!is_free(r, body)) {
     const abTrees* t = r->tree;
-    ab_tree_push(t, m, t->link_of_body[body], wrench_move(impulse, v3_neg(offset(t, body))), v);
+    ab_tree_push(t, m, t->link_of_body[body], wrench_move(impulse, v3_neg(t->arm[body])), v);
     return;
   }
   abVec3 lin = v3_scale(r->inv_mass[body], impulse.force);
@@ -135,37 +132,34 @@ void ab_response_apply(const abResponse* r, int body, abWrench impulse, double* 
 }
 
 // The twist at the centre of mass by that at the tree's origin: [1 -[d]x; 0 1].
-static abMat6 to_centre(abVec3 d) {
-  abMat6 X = m6_zero();
-  abMat3 s = m3_skew(d);
-  for (int i = 0; i < 6; i++) X.m[i][i] = 1;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) X.m[i][3 + j] = -s.m[i][j];
-  return X;
+static inline void to_centre(abVec3 d, abSix6* X) {
+  X->row[0] = (abSix){{1, 0, 0, 0}, {0, d.z, -d.y, 0}};
+  X->row[1] = (abSix){{0, 1, 0, 0}, {-d.z, 0, d.x, 0}};
+  X->row[2] = (abSix){{0, 0, 1, 0}, {d.y, -d.x, 0, 0}};
+  for (int k = 0; k < 3; k++) six_set(v3_zero(), v3(k == 0, k == 1, k == 2), &X->row[3 + k]);
 }
 
 // A W B^T
-static void congruent(const abMat6* A, const abMat6* W, const abMat6* B, abMat6* out) {
+static inline void congruent(const abSix6* A, const abSix6* W, const abSix6* B, abMat6* out) {
   for (int i = 0; i < 6; i++) {
-    double row[6];
-    for (int j = 0; j < 6; j++) {
-      row[j] = 0;
-      for (int k = 0; k < 6; k++) row[j] += A->m[i][k] * W->m[k][j];
-    }
-    m6_apply(B, row, out->m[i]);
+    abSix y;
+    six_times(W, &A->row[i], &y);
+    for (int j = 0; j < 6; j++) out->m[i][j] = six_dot(&y, &B->row[j]);
   }
 }
 
-static void tree_block(const abTrees* t, int a, int b, abMat6* block) {
+AB_SIMD AB_FLATTEN static void tree_block(const abTrees* t, int a, int b, abMat6* block) {
   int ja = t->link_of_body[a], jb = t->link_of_body[b];
-  abMat6 A = to_centre(offset(t, a)), B = to_centre(offset(t, b));
+  abSix6 A, B;
+  to_centre(t->arm[a], &A);
+  to_centre(t->arm[b], &B);
   while (ja != jb) {
     // parents have smaller numbers, so the larger one is the one to climb
     if (ja > jb) {
-      ab_tree_pass(t, ja, &A);
+      tree_pass(t, ja, &A);
       ja = t->link[ja].parent;
     } else {
-      ab_tree_pass(t, jb, &B);
+      tree_pass(t, jb, &B);
       jb = t->link[jb].parent;
     }
   }
@@ -189,51 +183,53 @@ void ab_response_block(const abResponse* r, int a, int b, abMat6* block) {
   }
 }
 
-// Own block of a joint: S^T I S, armature and implicit terms, active bounds.
-static void inertia_diagonal(const abTrees* t, int joint, const double F[6][6], int n, double* M) {
-  const abLink* link = &t->link[joint];
-  for (int k = 0; k < link->ndof; k++)
-    for (int l = 0; l < link->ndof; l++) {
-      double* m = &M[k * n + l];
-      *m = t->extra[link->block + k * link->ndof + l];
-      *m += dot6(t->S[link->dof + k], F[l]);
-      for (int b = link->bound; b >= 0; b = t->bound[b].next)
-        if (t->bound[b].state == AB_BOUND_INSIDE)
-          *m += t->bound[b].weight * t->bound[b].s[k] * t->bound[b].s[l];
-    }
+// What active bounds add to the inertia of a joint.
+static void add_bounds(const abTrees* t, const abLink* link, int n, double* M) {
+  for (int b = link->bound; b >= 0; b = t->bound[b].next) {
+    const abBound* bound = &t->bound[b];
+    if (bound->state != AB_BOUND_INSIDE) continue;
+    for (int k = 0; k < link->ndof; k++)
+      for (int l = 0; l < link->ndof; l++)
+        M[k * n + l] += bound->weight * bound->s[k] * bound->s[l];
+  }
 }
 
-// Column block of a joint: the wrench of its composite body, felt by all joints up to the root.
-static void inertia_column(const abTrees* t, int joint, const abMover* mover, double* M) {
-  const abLink* link = &t->link[joint];
-  int n = mover->ndof, c = link->dof - mover->dof0;
-  double F[6][6];
-  for (int l = 0; l < link->ndof; l++)
-    wrench_to_array(rigid_apply(&t->composite[joint], twist_from_array(t->S[link->dof + l])), F[l]);
-  inertia_diagonal(t, joint, (const double(*)[6])F, n, M + c * n + c);
-  for (int j = link->parent; j >= 0; j = t->link[j].parent) {
+// Column of a velocity: the wrench of its link's composite body, felt by all joints up to the root.
+static inline void inertia_column(const abTrees* t, int joint, int dof, int dof0, int n,
+                                  double* M) {
+  int c = dof - dof0;
+  abSix F;
+  rigid_apply(&t->composite[joint], &t->S[dof], &F);
+  for (int j = joint; j >= 0; j = t->link[j].parent) {
     const abLink* up = &t->link[j];
-    for (int l = 0; l < link->ndof; l++)
-      for (int k = 0; k < up->ndof; k++) {
-        double s = dot6(t->S[up->dof + k], F[l]);
-        M[(up->dof - mover->dof0 + k) * n + c + l] = s;
-        M[(c + l) * n + up->dof - mover->dof0 + k] = s;
-      }
+    for (int k = up->dof; k < up->dof + up->ndof; k++)
+      M[(k - dof0) * n + c] = M[c * n + k - dof0] = six_dot(&t->S[k], &F);
+  }
+}
+
+AB_SIMD AB_FLATTEN static void tree_inertia(const abTrees* t, const abMover* mover, double* M) {
+  abTreeRange range = tree_range(t->model, mover);
+  int n = mover->ndof;
+  for (int j = range.joint0; j < range.joint1; j++) t->composite[j] = t->rigid[j];
+  for (int j = range.joint1 - 1; j >= range.joint0; j--)
+    if (t->link[j].parent >= 0) rigid_add(&t->composite[j], &t->composite[t->link[j].parent]);
+  for (int j = range.joint0; j < range.joint1; j++) {
+    const abLink* link = &t->link[j];
+    for (int k = link->dof; k < link->dof + link->ndof; k++)
+      inertia_column(t, j, k, mover->dof0, n, M);
+    double *own = M + (link->dof - mover->dof0) * (n + 1), *extra = t->extra + link->block;
+    for (int k = 0; k < link->ndof; k++)
+      for (int l = 0; l < link->ndof; l++) own[k * n + l] += extra[k * link->ndof + l];
+    if (link->bound >= 0) add_bounds(t, link, n, own);
   }
 }
 
 void ab_response_inertia(const abResponse* r, int m, double* M) {
   const abMover* mover = &r->mover[m];
   int n = mover->ndof, b = mover->body0;
-  for (int i = 0; i < n * n; i++) M[i] = 0;
+  memset(M, 0, sizeof(double) * (size_t)(n * n));
   if (mover->jointed) {
-    const abTrees* t = r->tree;
-    abTreeRange range = tree_range(t->model, mover);
-    for (int j = range.joint0; j < range.joint1; j++) t->composite[j] = t->link[j].rigid;
-    for (int j = range.joint1 - 1; j >= range.joint0; j--) {
-      if (t->link[j].parent >= 0) rigid_add(&t->composite[t->link[j].parent], &t->composite[j]);
-    }
-    for (int j = range.joint0; j < range.joint1; j++) inertia_column(t, j, mover, M);
+    tree_inertia(r->tree, mover, M);
     return;
   }
   for (int i = 0; i < 3; i++) {
@@ -249,13 +245,12 @@ void ab_response_jacobian(const abResponse* r, int body, double* J) {
   for (int i = 0; i < 6 * n; i++) J[i] = !r->mover[m].jointed && i % 7 == 0 ? 1 : 0;
   if (!r->mover[m].jointed) return;
   const abTrees* t = r->tree;
-  abVec3 d = offset(t, body);
   for (int j = t->link_of_body[body]; j >= 0; j = t->link[j].parent) {
     const abLink* link = &t->link[j];
-    for (int k = 0; k < link->ndof; k++) {
+    for (int k = link->dof; k < link->dof + link->ndof; k++) {
       double x[6];
-      twist_to_array(twist_move(twist_from_array(t->S[link->dof + k]), d), x);
-      for (int i = 0; i < 6; i++) J[i * n + link->dof - r->mover[m].dof0 + k] = x[i];
+      twist_to_array(twist_move(six_twist(&t->S[k]), t->arm[body]), x);
+      for (int i = 0; i < 6; i++) J[i * n + k - r->mover[m].dof0] = x[i];
     }
   }
 }

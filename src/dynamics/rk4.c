@@ -86,6 +86,7 @@ static bool take_stage(const abModel* m, const abData* data, abData* stage) {
   stage->inertia = AB_TAKE(arena, abMat3, m->nbody);
   stage->inv_inertia = AB_TAKE(arena, abMat3, m->nbody);
   stage->actuator_force = AB_TAKE(arena, double, m->nactuator);
+  stage->trees = data->trees->stage;
   return stage->q && stage->v && stage->pose && stage->R && stage->com && stage->twist &&
          stage->inertia && stage->inv_inertia && stage->actuator_force;
 }
@@ -110,10 +111,10 @@ static void joint_rate(const abModel* model, const abData* data, int j, double* 
   rate[0] = 0.5 * d.w, rate[1] = 0.5 * d.x, rate[2] = 0.5 * d.y, rate[3] = 0.5 * d.z;
 }
 
-// Rates of coordinates and velocities at the stage's state.
+// Rates of coordinates and velocities at the stage's state, whose kinematics are there. The first
+// stage is the start of the step itself, and leaves its forces there.
 static void evaluate(const abModel* model, abData* stage, double* dq, double* dv) {
   abTrees* t = stage->trees;
-  ab_kinematics_bodies(model, stage);
   for (int m = 0; m < model->nmover; m++) {
     if (!model->mover[m].jointed || stage->asleep[model->mover[m].body0]) continue;
     abTreeRange range = tree_range(model, &model->mover[m]);
@@ -122,15 +123,17 @@ static void evaluate(const abModel* model, abData* stage, double* dq, double* dv
       t->link[j].bound = -1;
       joint_rate(model, stage, j, dq + model->joint[j].q0);
     }
-    ab_tree_state(model, stage, m);
-    ab_joint_forces(model, stage, m, false);
+    ab_tree_forces(model, stage, m, false);
   }
   ab_actuators(model, stage, false);
   if (ab_laws_any(model)) ab_laws_loads(model, stage);
   for (int m = 0; m < model->nmover; m++) {
     if (!model->mover[m].jointed || stage->asleep[model->mover[m].body0]) continue;
+    const abMover* mover = &model->mover[m];
+    for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++)
+      t->impulse[i] = t->tau[i] - t->inertial_force[i];
     ab_tree_factor(t, m);
-    ab_tree_solve(t, m, AB_LOAD_ALL, 1, t->tau, dv);
+    ab_tree_solve(t, m, t->impulse, dv);
   }
 }
 
@@ -168,7 +171,8 @@ bool ab_rk4_trees(const abModel* model, abData* data) {
     for (int k = 0; k < 4; k++) {
       combine(nq, data->q, part[k] * h, dq, stage.q);
       combine(nv, data->v, part[k] * h, dv, stage.v);
-      evaluate(model, &stage, dq, dv);
+      if (k > 0) ab_kinematics_bodies(model, &stage);
+      evaluate(model, k > 0 ? &stage : data, dq, dv);
       combine(nq, sum_q, share[k], dq, sum_q);
       combine(nv, sum_v, share[k], dv, sum_v);
     }

@@ -25,15 +25,13 @@
 // All corrections are of the order h^2 of a step, so that the order of the scheme stays; the
 // energy of the drift is kept to rounding at any h w, and a floating tree keeps its linear and
 // angular momentum. Joints that stand still keep standing still.
-#include "dynamics/kinematics.h"
 #include "dynamics/trees.h"
 
-// Sums over the bodies; momentum and com are first taken about the point x and weighted by mass.
-static void add_motion(const abModel* model, const abData* data, int b, abTwist t, abVec3 x,
+// Sums over the bodies; momentum and com are first taken about the origin and weighted by mass.
+static void add_motion(const abModel* model, const abData* data, int b, abTwist t,
                        abTreeMotion* sum) {
   double m = model->body[b].mass;
-  abVec3 p = v3_scale(m, t.lin), L = m3_apply(&data->inertia[b], t.ang);
-  abVec3 d = v3_sub(data->com[b], x);
+  abVec3 p = v3_scale(m, t.lin), L = m3_apply(&data->inertia[b], t.ang), d = data->trees->arm[b];
   sum->energy += 0.5 * (v3_dot(p, t.lin) + v3_dot(L, t.ang));
   sum->mass += m;
   sum->com = v3_axpy(m, d, sum->com);
@@ -41,46 +39,21 @@ static void add_motion(const abModel* model, const abData* data, int b, abTwist 
   sum->momentum.torque = v3_add(sum->momentum.torque, v3_add(L, v3_cross(d, p)));
 }
 
-static double rotor_energy(const abModel* model, const abMover* mover, const double* v) {
-  double sum = 0;
-  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++)
-    sum += 0.5 * model->dof_armature[i] * v[i] * v[i];
-  return sum;
-}
-
-static void finish_motion(const abModel* model, const abMover* mover, const double* v, abVec3 x,
-                          abTreeMotion* sum) {
-  sum->energy += rotor_energy(model, mover, v);
-  abVec3 d = v3_scale(1 / sum->mass, sum->com);
-  sum->momentum = wrench_move(sum->momentum, d);
-  sum->com = v3_add(x, d);
-}
-
-double ab_tree_energy(const abModel* model, const abData* data, int m, const double* v) {
-  const abMover* mover = &model->mover[m];
-  const abTrees* t = data->trees;
-  abTreeRange range = tree_range(model, mover);
-  double sum = rotor_energy(model, mover, v);
-  ab_tree_twists(t, m, v);
-  for (int j = range.joint0; j < range.joint1; j++)
-    sum += 0.5 * twist_power(t->pull[j], rigid_apply(&t->link[j].rigid, t->pull[j]));
-  return sum;
-}
-
-// Body by body, and each from joint to joint, as after the drift: what is compared is then wrong by
-// rounding of its own size, not by that of the motion about the origin.
+// Body by body, each at its own centre of mass: what is compared is then wrong by rounding of its
+// own size, not by that of the motion about the origin.
 abTreeMotion ab_tree_motion(const abModel* model, const abData* data, int m, const double* v) {
   const abMover* mover = &model->mover[m];
-  abTwist* twist = data->trees->twist;
+  const abTrees* t = data->trees;
   abTreeMotion sum = {0};
-  abVec3 x = data->com[mover->body0];
-  for (int b = mover->body0; b < mover->body0 + mover->nbody; b++) {
-    int parent = model->body[b].parent;
-    if (parent < mover->body0) twist[parent] = data->twist[parent];
-    twist[b] = ab_kinematics_twist(model, data, b, twist, v);
-    add_motion(model, data, b, twist[b], x, &sum);
-  }
-  finish_motion(model, mover, v, x, &sum);
+  abVec3 carriage = tree_carriage(model, mover, v);
+  ab_tree_twists(t, m, v, t->pull);
+  for (int b = mover->body0; b < mover->body0 + mover->nbody; b++)
+    add_motion(model, data, b, tree_body_twist(t, b, &t->pull[t->link_of_body[b]], carriage), &sum);
+  for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++)
+    sum.energy += 0.5 * model->dof_armature[i] * v[i] * v[i];
+  abVec3 d = v3_scale(1 / sum.mass, sum.com);
+  sum.momentum = wrench_move(sum.momentum, d);
+  sum.com = v3_add(t->origin[m], d);
   return sum;
 }
 
@@ -92,46 +65,41 @@ static double energy_scale(double wanted, double found) {
   return s < 2 ? s : 2;
 }
 
-// The inertia of the whole tree about x, as a dense matrix for the six velocities of its root.
-static void whole_inertia(const abModel* model, const abData* data, const abMover* mover, abVec3 x,
-                          double I[36]) {
-  for (int i = 0; i < 36; i++) I[i] = 0;
-  for (int b = mover->body0; b < mover->body0 + mover->nbody; b++) {
-    double m = model->body[b].mass;
-    abVec3 d = v3_sub(data->com[b], x);
-    double a[3] = {d.x, d.y, d.z}, dd = v3_norm2(d);
-    abMat3 s = m3_skew(d);
-    for (int i = 0; i < 3; i++) {
-      I[i * 7] += m;
-      for (int j = 0; j < 3; j++) {
-        I[i * 6 + 3 + j] -= m * s.m[i][j];
-        I[(3 + j) * 6 + i] -= m * s.m[i][j];
-        I[(3 + i) * 6 + 3 + j] += data->inertia[b].m[i][j] + m * ((i == j ? dd : 0) - a[i] * a[j]);
-      }
-    }
+// The inverse of the inertia of the whole tree about its origin.
+static void whole_inverse(const abTrees* t, abTreeRange range, double inverse[36]) {
+  abRigid whole = {0};
+  abSix6 I;
+  double dense[36];
+  for (int j = range.joint0; j < range.joint1; j++) rigid_add(&t->rigid[j], &whole);
+  rigid_expand(&whole, &I);
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) dense[i * 6 + j] = six_get(&I.row[i], j);
+  small_inverse(6, dense, inverse);
+}
+
+// The rigid twist of the whole at its origin that carries the momentum, given about the centre of
+// mass, r from there; *energy is that of the motion.
+static abTwist locked_twist(const double inverse[36], abWrench momentum, abVec3 r, double* energy) {
+  double p[6], V[6];
+  abWrench at_origin = wrench_move(momentum, v3_neg(r));
+  wrench_to_array(at_origin, p);
+  for (int i = 0; i < 6; i++) {
+    V[i] = 0;
+    for (int j = 0; j < 6; j++) V[i] += inverse[i * 6 + j] * p[j];
   }
+  abTwist twist = twist_from_array(V);
+  *energy = 0.5 * twist_power(twist, at_origin);
+  return twist;
 }
 
-// The rigid twist of the whole at its root that carries the momentum, given about the centre of
-// mass, r from the root; *energy is that of the motion.
-static abTwist locked_twist(const double* L, abWrench momentum, abVec3 r, double* energy) {
-  double y[6];
-  abWrench at_root = wrench_move(momentum, v3_neg(r));
-  wrench_to_array(at_root, y);
-  dense_cholesky_solve(6, L, y);
-  abTwist V = twist_from_array(y);
-  *energy = 0.5 * twist_power(V, at_root);
-  return V;
-}
-
-static void floating_drift(const abModel* model, abData* data, const abMover* mover,
-                           abTreeMotion before, abTreeMotion now) {
-  abVec3 x = data->com[mover->body0], r = v3_sub(now.com, x);
-  double L[36], locked_now, locked_before;
-  whole_inertia(model, data, mover, x, L);
-  dense_cholesky(6, L, 0);
-  abTwist wrong = locked_twist(L, now.momentum, r, &locked_now);
-  abTwist right = locked_twist(L, before.momentum, r, &locked_before);
+static void floating_drift(const abModel* model, abData* data, int m, abTreeMotion before,
+                           abTreeMotion now) {
+  const abMover* mover = &model->mover[m];
+  abVec3 r = v3_sub(now.com, data->trees->origin[m]);
+  double inverse[36], locked_now, locked_before;
+  whole_inverse(data->trees, tree_range(model, mover), inverse);
+  abTwist wrong = locked_twist(inverse, now.momentum, r, &locked_now);
+  abTwist right = locked_twist(inverse, before.momentum, r, &locked_before);
   double rest = now.energy - locked_now, wanted = before.energy - locked_before;
   // Where the momentum alone needs more energy than there is, nothing is left for the rest. A rest
   // below the rounding of the energies it is a difference of is none.
@@ -145,24 +113,19 @@ static void floating_drift(const abModel* model, abData* data, const abMover* mo
 
 void ab_tree_drift(const abModel* model, abData* data, int m, abTreeMotion before, bool touched) {
   const abMover* mover = &model->mover[m];
-  const abJoint* root = &model->joint[model->body[mover->body0].joint0];
-  ab_kinematics_range(model, data, mover->body0, mover->body0 + mover->nbody);
-  abTreeMotion now = {0};
-  abVec3 x = data->com[mover->body0];
-  for (int b = mover->body0; b < mover->body0 + mover->nbody; b++)
-    add_motion(model, data, b, data->twist[b], x, &now);
-  finish_motion(model, mover, data->v, x, &now);
-  if (root->type != AB_JOINT_FREE) {
+  ab_tree_place(model, data, m);
+  data->trees->placed[m] = true;
+  data->trees->origin[m] = ab_tree_origin(model, data, m);
+  abTreeMotion now = ab_tree_motion(model, data, m, data->v);
+  if (!tree_floats(model, mover)) {
     double s = energy_scale(before.energy, now.energy);
     for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) data->v[i] *= s;
-    data->trees->placed[m] = true;
     return;
   }
-  floating_drift(model, data, mover, before, now);
-  data->trees->placed[m] = touched;
+  floating_drift(model, data, m, before, now);
   if (touched) return;
   abVec3 step = v3_scale(data->h / before.mass, before.momentum.force);
   abVec3 shift = v3_sub(step, v3_sub(now.com, before.com));
-  double* q = data->q + root->q0;
+  double* q = data->q + model->joint[model->body[mover->body0].joint0].q0;
   q[0] += shift.x, q[1] += shift.y, q[2] += shift.z;
 }

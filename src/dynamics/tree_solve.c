@@ -2,67 +2,28 @@
 // solve for many right-hand sides, each in O(links).
 //
 // Let I be a link's articulated inertia: the wrench its link needs for an acceleration when all
-// joints behind it are free to give way. With U = I S and D = S^T U + E, where E holds armature,
-// the implicit terms of the joint and the weights of its active bounds,
+// joints behind it are free to give way. With U = I S, D = S^T U + E, where E holds armature, the
+// implicit terms of the joint and the weights of its active bounds, and G = U D^-1,
 //
-//   backwards:  I_p += I - U D^-1 U^T
-//               f  = p + I c,   u = P - S^T f,   p_p += f + U D^-1 u
-//   forwards:   a = A_p,   dv = D^-1 (u - U^T a),   A = a + c + S dv.
+//   factorise:  I_p += I - U G^T
+//   backwards:  u = P - S^T f,            f_p += f + G u
+//   forwards:   dv = D^-1 u - G^T A_p,    A = A_p + S dv.
 //
-// Everything is in units of impulse and velocity: p is h times the inertial wrench less the load, c
-// h times the velocity product, P the joint impulse. The sum over the tree is (M + E) dv = P - h
-// bias, bias being the inertial forces less the loads.
+// P are the joint impulses, all that acts on the tree as it is felt at the joints, f and A scratch;
+// the whole is (M + E) dv = P.
 //
 // The response of a link to an impulse f on itself, omega: the parent feels N^T f with N = 1 - S
-// D^-1 U^T and passes its own response down again, so that
+// G^T and passes its own response down again, so that
 //
 //   omega = N omega_p N^T + S D^-1 S^T,
 //
 // one pass from the root for all links; see response.c for its use. Nearly all joints have one
-// velocity; for them the loops over a joint's own are written out.
+// velocity; for them the loops over a joint's own are written out. The inertia of a free root is
+// its D, and D^-1 its omega.
 #include <string.h>
 
 #include "base/simd.h"
 #include "dynamics/trees.h"
-
-// y = A x of a symmetric A
-static inline void times6(const abMat6* A, const double x[6], double y[6]) {
-  for (int i = 0; i < 6; i++) y[i] = A->m[0][i] * x[0];
-  for (int j = 1; j < 6; j++)
-    for (int i = 0; i < 6; i++) y[i] += A->m[j][i] * x[j];
-}
-
-static inline void rigid_expand(const abRigid* R, abMat6* out) {
-  abVec3 c = R->c;
-  const double* I = R->I;
-  *out = (abMat6){{{R->m, 0, 0, 0, c.z, -c.y},
-                   {0, R->m, 0, -c.z, 0, c.x},
-                   {0, 0, R->m, c.y, -c.x, 0},
-                   {0, -c.z, c.y, I[0], I[3], I[4]},
-                   {c.z, 0, -c.x, I[3], I[1], I[5]},
-                   {-c.y, c.x, 0, I[4], I[5], I[2]}}};
-}
-
-// Inverse of a symmetric positive definite n x n matrix, n <= 6. A matrix that is not gives values
-// that are not numbers, which the step reports.
-static void small_inverse(int n, const double* D, double* inverse) {
-  if (n == 1) {
-    inverse[0] = 1 / D[0];
-    return;
-  }
-  double L[36], column[6];
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j <= i; j++) {
-      double s = D[i * n + j];
-      for (int k = 0; k < j; k++) s -= L[i * n + k] * L[j * n + k];
-      L[i * n + j] = i == j ? sqrt(s) : s / L[j * n + j];
-    }
-  for (int c = 0; c < n; c++) {
-    for (int i = 0; i < n; i++) column[i] = i == c ? 1 : 0;
-    dense_cholesky_solve(n, L, column);
-    for (int i = 0; i < n; i++) inverse[i * n + c] = column[i];
-  }
-}
 
 // What a joint's bounds add to its inertia.
 static void add_bounds(abTrees* t, int joint, double* D) {
@@ -83,53 +44,82 @@ static void add_bounds(abTrees* t, int joint, double* D) {
   }
 }
 
-// The general case of factor_link.
-static void factor_many(abTrees* t, int joint) {
-  abLink* link = &t->link[joint];
-  int n = link->ndof;
-  double(*S)[6] = t->S + link->dof, (*U)[6] = t->U + link->dof, D[36];
-  for (int k = 0; k < n; k++) times6(&link->articulated, S[k], U[k]);
-  for (int k = 0; k < n; k++)
-    for (int l = 0; l < n; l++) D[k * n + l] = dot6(S[k], U[l]) + t->extra[link->block + k * n + l];
-  add_bounds(t, joint, D);
-  double* Dinv = t->Dinv + link->block;
-  small_inverse(n, D, Dinv);
-  if (link->parent < 0) return;
-  abMat6* up = &t->link[link->parent].articulated;
-  m6_add_to(up, &link->articulated);
-  for (int k = 0; k < n; k++) {
-    double g[6] = {0};
-    for (int l = 0; l < n; l++)
-      for (int i = 0; i < 6; i++) g[i] += Dinv[k * n + l] * U[l][i];
-    for (int i = 0; i < 6; i++)
-      for (int j = 0; j < 6; j++) up->m[i][j] -= U[k][i] * g[j];
+// The same of a joint of one velocity.
+static inline double with_bounds(abTrees* t, int joint, double bare) {
+  double D = bare;
+  for (int b = t->link[joint].bound; b >= 0; b = t->bound[b].next) {
+    abBound* bound = &t->bound[b];
+    double ss = bound->s[0] * bound->s[0];
+    if (bound->stiff) bound->weight = AB_BOUND_STIFFNESS * (ss * bare);
+    if (bound->state == AB_BOUND_INSIDE) D += bound->weight * ss;
   }
+  return D;
 }
 
-static inline void factor_link(abTrees* t, int joint) {
-  abLink* link = &t->link[joint];
-  const abMat6* I = &link->articulated;
-  if (link->ndof > 1) {
-    factor_many(t, joint);
-    return;
+static inline void factor_root(abTrees* t, int joint) {
+  const abLink* link = &t->link[joint];
+  double D[36];
+  for (int k = 0; k < 6; k++)
+    for (int l = 0; l < 6; l++)
+      D[k * 6 + l] = six_get(&t->articulated[joint].row[k], l) + t->extra[link->block + k * 6 + l];
+  if (link->bound >= 0) add_bounds(t, joint, D);
+  small_inverse(6, D, t->Dinv + link->block);
+}
+
+static inline void factor_ball(abTrees* t, int joint) {
+  const abLink* link = &t->link[joint];
+  const abSix6* I = &t->articulated[joint];
+  const abSix* S = t->S + link->dof;
+  abSix U[3], *G = t->G + link->dof;
+  double D[9], *Dinv = t->Dinv + link->block;
+  for (int k = 0; k < 3; k++) six_times(I, &S[k], &U[k]);
+  for (int k = 0; k < 3; k++)
+    for (int l = 0; l < 3; l++)
+      D[k * 3 + l] = six_dot(&S[k], &U[l]) + t->extra[link->block + k * 3 + l];
+  if (link->bound >= 0) add_bounds(t, joint, D);
+  small_inverse(3, D, Dinv);
+  for (int k = 0; k < 3; k++) {
+    six_clear(&G[k]);
+    for (int l = 0; l < 3; l++) six_axpy(Dinv[k * 3 + l], &U[l], &G[k]);
   }
-  const double* S = t->S[link->dof];
-  double* U = t->U[link->dof];
-  times6(I, S, U);
-  double D = dot6(S, U) + t->extra[link->block];
-  if (link->bound >= 0) add_bounds(t, joint, &D);
-  double per = t->Dinv[link->block] = 1 / D;
   if (link->parent < 0) return;
-  abMat6* up = &t->link[link->parent].articulated;
+  abSix* up = t->articulated[link->parent].row;
   for (int i = 0; i < 6; i++) {
-    double g = per * U[i];
-    for (int j = 0; j < 6; j++) up->m[i][j] += I->m[i][j] - g * U[j];
+    six_add(&I->row[i], &up[i]);
+    for (int k = 0; k < 3; k++) six_axpy(-six_get(&U[k], i), &G[k], &up[i]);
   }
 }
 
-AB_SIMD static void factor_links(abTrees* t, int begin, int end) {
-  for (int j = begin; j < end; j++) rigid_expand(&t->link[j].rigid, &t->link[j].articulated);
-  for (int j = end - 1; j >= begin; j--) factor_link(t, j);
+static inline void factor_one(abTrees* t, int joint) {
+  const abLink* link = &t->link[joint];
+  const abSix6* I = &t->articulated[joint];
+  const abSix* S = &t->S[link->dof];
+  abSix U, G;
+  six_times(I, S, &U);
+  double D = with_bounds(t, joint, six_dot(S, &U) + t->extra[link->block]);
+  double per = t->Dinv[link->block] = 1 / D;
+  G.lin = per * U.lin, G.ang = per * U.ang;
+  t->G[link->dof] = G;
+  if (link->parent < 0) return;
+  abSix* up = t->articulated[link->parent].row;
+  for (int i = 0; i < 6; i++) {
+    double u = six_get(&U, i);
+    up[i].lin += I->row[i].lin - u * G.lin;
+    up[i].ang += I->row[i].ang - u * G.ang;
+  }
+}
+
+AB_SIMD AB_FLATTEN static void factor_links(abTrees* t, int begin, int end) {
+  for (int j = begin; j < end; j++) rigid_expand(&t->rigid[j], &t->articulated[j]);
+  for (int j = end - 1; j >= begin; j--) {
+    int n = t->link[j].ndof;
+    if (n == 1)
+      factor_one(t, j);
+    else if (n == 3)
+      factor_ball(t, j);
+    else
+      factor_root(t, j);
+  }
 }
 
 void ab_tree_factor(abTrees* t, int mover) {
@@ -138,173 +128,146 @@ void ab_tree_factor(abTrees* t, int mover) {
 }
 
 // y = D^-1 x of a link
-static inline void apply_Dinv(const abTrees* t, const abLink* link, const double* x, double* y) {
+static inline void apply_Dinv(const abTrees* t, const abLink* link, int n, const double* x,
+                              double* y) {
   const double* Dinv = t->Dinv + link->block;
-  int n = link->ndof;
-  if (n == 1) {
-    y[0] = Dinv[0] * x[0];
-    return;
-  }
   for (int k = 0; k < n; k++) {
     y[k] = 0;
     for (int l = 0; l < n; l++) y[k] += Dinv[k * n + l] * x[l];
   }
 }
 
-// f + U D^-1 u: what the parent feels of a link
-static inline void pass_wrench(const abTrees* t, const abLink* link, const double* u, double f[6]) {
-  double y[6];
-  apply_Dinv(t, link, u, y);
-  for (int k = 0; k < link->ndof; k++)
-    for (int i = 0; i < 6; i++) f[i] += t->U[link->dof + k][i] * y[k];
+// u of a link that feels the wrench f, and f + G u, what its parent feels.
+static inline void pass_wrench(const abTrees* t, const abLink* link, const double* impulse,
+                               abSix* f) {
+  abSix sum = *f;
+  for (int k = link->dof; k < link->dof + link->ndof; k++) {
+    double u = (impulse ? impulse[k] : 0) - six_dot(&t->S[k], f);
+    if (link->parent >= 0) six_axpy(u, &t->G[k], &sum);
+    t->u[k] = u;
+  }
+  *f = sum;
 }
 
-// Forward half of a solve at one link: dv from u, and the link's twist change (without c).
-static inline void give_way(const abTrees* t, const abLink* link, const double* u, double* dv,
-                            double a[6]) {
-  double w[6];
-  for (int k = 0; k < link->ndof; k++) w[k] = u[k] - dot6(t->U[link->dof + k], a);
-  apply_Dinv(t, link, w, dv);
-  for (int k = 0; k < link->ndof; k++)
-    for (int i = 0; i < 6; i++) a[i] += t->S[link->dof + k][i] * dv[k];
-}
-
-static inline void pull_of_parent(const abTrees* t, const abLink* link, double a[6]) {
-  if (link->parent < 0)
-    memset(a, 0, 6 * sizeof(double));
-  else
-    twist_to_array(t->pull[link->parent], a);
-}
-
-// The wrenches that the links need for their motion as it is, and c.
-static void begin_solve(const abTrees* t, abTreeRange range, abLoad load, double h) {
+// Forward half of a solve: dv from u, link by link.
+static inline void give_way(const abTrees* t, abTreeRange range, double* dv) {
+  abSix A;
+  six_clear(&A);
   for (int j = range.joint0; j < range.joint1; j++) {
     const abLink* link = &t->link[j];
-    abWrench need = load == AB_LOAD_NONE ? wrench_zero() : link->inertial;
-    if (load == AB_LOAD_ALL) need = wrench_sub(need, link->load);
-    t->push[j] = wrench_scale(h, need);
+    const double* u = t->u + link->dof;
+    double* own = dv + link->dof;
+    if (link->parent < 0)
+      six_clear(&A);
+    else if (link->parent < j - 1)
+      A = t->pull[link->parent];
+    if (link->ndof == 1) {
+      double x = t->Dinv[link->block] * u[0] - six_dot(&t->G[link->dof], &A);
+      six_axpy(x, &t->S[link->dof], &A);
+      own[0] = x;
+    } else if (link->ndof == 3) {
+      apply_Dinv(t, link, 3, u, own);
+      for (int k = 0; k < 3; k++) own[k] -= six_dot(&t->G[link->dof + k], &A);
+      for (int k = 0; k < 3; k++) six_axpy(own[k], &t->S[link->dof + k], &A);
+    } else {
+      apply_Dinv(t, link, 6, u, own);
+      six_set(v3(own[0], own[1], own[2]), v3(own[3], own[4], own[5]), &A);
+    }
+    t->pull[j] = A;
   }
 }
 
-void ab_tree_solve(const abTrees* t, int mover, abLoad load, double h, const double* impulse,
-                   double* dv) {
-  abTreeRange range = tree_range(t->model, &t->model->mover[mover]);
-  begin_solve(t, range, load, h);
+// The links of a branch follow each other: what goes from one to the next stays in registers.
+AB_SIMD AB_FLATTEN static void solve_links(const abTrees* t, abTreeRange range,
+                                           const double* impulse, double* dv) {
+  abSix f;
+  for (int j = range.joint0; j < range.joint1; j++) six_clear(&t->push[j]);
+  six_clear(&f);
   for (int j = range.joint1 - 1; j >= range.joint0; j--) {
     const abLink* link = &t->link[j];
-    double f[6], *u = t->u + link->dof;
-    wrench_to_array(t->push[j], f);
-    if (load != AB_LOAD_NONE && link->parent >= 0) {
-      double c[6], y[6];
-      twist_to_array(link->product, c);
-      times6(&link->articulated, c, y);
-      for (int i = 0; i < 6; i++) f[i] += h * y[i];
-    }
-    for (int k = 0; k < link->ndof; k++)
-      u[k] = (impulse ? impulse[link->dof + k] : 0) - dot6(t->S[link->dof + k], f);
-    if (link->parent < 0) continue;
-    pass_wrench(t, link, u, f);
-    t->push[link->parent] = wrench_add(t->push[link->parent], wrench_from_array(f));
+    six_add(&t->push[j], &f);
+    pass_wrench(t, link, impulse, &f);
+    if (link->parent == j - 1 || link->parent < 0) continue;
+    six_add(&f, &t->push[link->parent]);
+    six_clear(&f);
   }
-  for (int j = range.joint0; j < range.joint1; j++) {
-    const abLink* link = &t->link[j];
-    double a[6];
-    pull_of_parent(t, link, a);
-    give_way(t, link, t->u + link->dof, dv + link->dof, a);
-    t->pull[j] = twist_from_array(a);
-    if (load != AB_LOAD_NONE) t->pull[j] = twist_add(t->pull[j], twist_scale(h, link->product));
-  }
+  give_way(t, range, dv);
+}
+
+void ab_tree_solve(const abTrees* t, int mover, const double* impulse, double* dv) {
+  solve_links(t, tree_range(t->model, &t->model->mover[mover]), impulse, dv);
+}
+
+AB_SIMD AB_FLATTEN static void push_links(const abTrees* t, abTreeRange range, int joint,
+                                          const abSix* impulse, double* dv) {
+  abSix f = {-impulse->lin, -impulse->ang};
+  for (int j = joint; j >= 0; j = t->link[j].parent) pass_wrench(t, &t->link[j], NULL, &f);
+  give_way(t, range, dv);
 }
 
 void ab_tree_push(const abTrees* t, int mover, int joint, abWrench impulse, double* v) {
   const abMover* m = &t->model->mover[mover];
-  abTreeRange range = tree_range(t->model, m);
+  abSix f;
+  six_set(impulse.force, impulse.torque, &f);
   memset(t->u + m->dof0, 0, sizeof(double) * (size_t)m->ndof);
-  double f[6];
-  wrench_to_array(wrench_neg(impulse), f);
-  for (int j = joint; j >= 0; j = t->link[j].parent) {
-    const abLink* link = &t->link[j];
-    double* u = t->u + link->dof;
-    for (int k = 0; k < link->ndof; k++) u[k] = -dot6(t->S[link->dof + k], f);
-    pass_wrench(t, link, u, f);
-  }
-  for (int j = range.joint0; j < range.joint1; j++) {
-    const abLink* link = &t->link[j];
-    double dv[6], a[6];
-    pull_of_parent(t, link, a);
-    give_way(t, link, t->u + link->dof, dv, a);
-    t->pull[j] = twist_from_array(a);
-    for (int k = 0; k < link->ndof; k++) v[link->dof + k] += dv[k];
-  }
+  push_links(t, tree_range(t->model, m), joint, &f, t->change);
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += t->change[i];
 }
 
-// omega = Z - S E^T - E S^T + S K S^T with Z = omega_p, E = Z U D^-1, K = D^-1 + D^-1 U^T E.
-static void omega_many(abTrees* t, int joint) {
+// omega = Z - S E^T - E S^T + S K S^T with Z = omega_p, E = Z G, K = D^-1 + G^T E.
+static inline void omega_ball(abTrees* t, int joint, const abSix6* Z, abSix6* out) {
   const abLink* link = &t->link[joint];
-  int n = link->ndof;
-  const double(*S)[6] = (const double(*)[6])t->S + link->dof;
-  const double(*U)[6] = (const double(*)[6])t->U + link->dof;
+  const abSix *S = t->S + link->dof, *G = t->G + link->dof;
   const double* Dinv = t->Dinv + link->block;
-  double E[6][6] = {{0}}, K[36];  // E by columns
-  abMat6 Z = link->parent >= 0 ? t->omega[link->parent] : m6_zero();
-  for (int l = 0; l < n && link->parent >= 0; l++) {
-    double W[6];
-    times6(&Z, U[l], W);
-    for (int k = 0; k < n; k++)
-      for (int i = 0; i < 6; i++) E[k][i] += W[i] * Dinv[l * n + k];
+  abSix E[3], SK[3];
+  for (int k = 0; k < 3; k++) six_times(Z, &G[k], &E[k]);
+  for (int k = 0; k < 3; k++) {
+    six_clear(&SK[k]);
+    for (int l = 0; l < 3; l++) six_axpy(Dinv[l * 3 + k] + six_dot(&G[l], &E[k]), &S[l], &SK[k]);
   }
-  for (int k = 0; k < n; k++)
-    for (int l = 0; l < n; l++) {
-      K[k * n + l] = Dinv[k * n + l];
-      for (int p = 0; p < n; p++) K[k * n + l] += Dinv[k * n + p] * dot6(U[p], E[l]);
+  for (int i = 0; i < 6; i++) {
+    out->row[i] = Z->row[i];
+    for (int k = 0; k < 3; k++) {
+      six_axpy(six_get(&SK[k], i) - six_get(&E[k], i), &S[k], &out->row[i]);
+      six_axpy(-six_get(&S[k], i), &E[k], &out->row[i]);
     }
-  for (int k = 0; k < n; k++)
-    for (int i = 0; i < 6; i++) {
-      double SK = 0, s = S[k][i];
-      for (int l = 0; l < n; l++) SK += S[l][i] * K[l * n + k];
-      for (int j = 0; j < 6; j++) Z.m[i][j] += SK * S[k][j] - s * E[k][j] - E[k][i] * S[k][j];
-    }
-  t->omega[joint] = Z;
+  }
 }
 
-static inline void omega_one(abTrees* t, int joint) {
+static inline void omega_one(abTrees* t, int joint, const abSix6* Z, abSix6* out) {
   const abLink* link = &t->link[joint];
-  const double *S = t->S[link->dof], *U = t->U[link->dof], per = t->Dinv[link->block];
-  const abMat6* Z = &t->omega[link->parent];
-  abMat6* out = &t->omega[joint];
-  double E[6], half[6];
-  times6(Z, U, E);
-  for (int i = 0; i < 6; i++) E[i] *= per;
+  const abSix *S = &t->S[link->dof], *G = &t->G[link->dof];
+  abSix E, half;
+  six_times(Z, G, &E);
   // K S S^T - S E^T - E S^T = S g^T + g S^T with g = K S / 2 - E
-  double K = per + per * dot6(U, E);
-  for (int i = 0; i < 6; i++) half[i] = 0.5 * K * S[i] - E[i];
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) out->m[i][j] = Z->m[i][j] + (S[i] * half[j] + half[i] * S[j]);
+  double K = 0.5 * (t->Dinv[link->block] + six_dot(G, &E));
+  half.lin = K * S->lin - E.lin, half.ang = K * S->ang - E.ang;
+  for (int i = 0; i < 6; i++) {
+    double s = six_get(S, i), g = six_get(&half, i);
+    out->row[i].lin = Z->row[i].lin + (s * half.lin + g * S->lin);
+    out->row[i].ang = Z->row[i].ang + (s * half.ang + g * S->ang);
+  }
 }
 
-AB_SIMD static void omega_links(abTrees* t, int begin, int end) {
+AB_SIMD AB_FLATTEN static void omega_links(abTrees* t, int begin, int end) {
+  static const abSix6 none;
   for (int j = begin; j < end; j++) {
+    const abLink* link = &t->link[j];
     if (!t->wanted[j]) continue;
-    if (t->link[j].ndof == 1 && t->link[j].parent >= 0)
-      omega_one(t, j);
+    const abSix6* Z = link->parent >= 0 ? &t->omega[link->parent] : &none;
+    if (link->ndof == 1)
+      omega_one(t, j, Z, &t->omega[j]);
+    else if (link->ndof == 3)
+      omega_ball(t, j, Z, &t->omega[j]);
     else
-      omega_many(t, j);
+      for (int i = 0; i < 6; i++) {
+        const double* D = t->Dinv + link->block + 6 * i;
+        six_set(v3(D[0], D[1], D[2]), v3(D[3], D[4], D[5]), &t->omega[j].row[i]);
+      }
   }
 }
 
 void ab_tree_omega(abTrees* t, int mover) {
   abTreeRange range = tree_range(t->model, &t->model->mover[mover]);
   omega_links(t, range.joint0, range.joint1);
-}
-
-void ab_tree_pass(const abTrees* t, int joint, abMat6* B) {
-  const abLink* link = &t->link[joint];
-  int n = link->ndof;
-  for (int i = 0; i < 6; i++) {
-    double *row = B->m[i], bs[6], y[6];
-    for (int k = 0; k < n; k++) bs[k] = dot6(row, t->S[link->dof + k]);
-    apply_Dinv(t, link, bs, y);
-    for (int k = 0; k < n; k++)
-      for (int j = 0; j < 6; j++) row[j] -= y[k] * t->U[link->dof + k][j];
-  }
 }

@@ -36,14 +36,21 @@ static size_t place_arrays(const abModel* m, abTrees* t, char* base) {
   PLACE(link_of_body, m->nbody);
   PLACE(mass, m->nbody);
   PLACE(inv_mass, m->nbody);
-  PLACE(twist, m->nbody);
+  PLACE(inertia, m->nbody);
+  PLACE(place, m->nbody);
+  PLACE(arm, m->nbody);
   PLACE(origin, m->nmover);
   PLACE(link, m->njoint);
+  PLACE(rigid, m->njoint);
+  PLACE(twist, m->njoint);
+  PLACE(bias, m->njoint);
+  PLACE(articulated, m->njoint);
   PLACE(omega, m->njoint);
   PLACE(wanted, m->njoint);
   PLACE(S, m->nv);
-  PLACE(U, m->nv);
+  PLACE(G, m->nv);
   PLACE(tau, m->nv);
+  PLACE(inertial_force, m->nv);
   PLACE(inertial, m->nv);
   PLACE(reaction, m->nv);
   PLACE(reaction_new, m->nv);
@@ -57,6 +64,7 @@ static size_t place_arrays(const abModel* m, abTrees* t, char* base) {
   PLACE(bound1, m->nmover);
   PLACE(push, m->njoint);
   PLACE(pull, m->njoint);
+  PLACE(pull_rate, m->njoint);
   PLACE(u, m->nv);
   PLACE(composite, m->njoint);
   PLACE(q_smooth, m->nq);
@@ -73,7 +81,9 @@ static void connect_links(const abModel* model, abTrees* t) {
     const abBody* body = &model->body[b];
     const abBody* weld = &model->body[body->weld];
     t->mover_of_body[b] = body->mover;
+    abMat3 axes = quat_matrix(body->inertia_q);
     t->mass[b] = body->mass;
+    t->inertia[b] = m3_congruent_diag(&axes, body->inertia);
     t->inv_mass[b] = body->mover >= 0 && body->mass > 0 ? 1 / body->mass : 0;
     t->link_of_body[b] = body->mover < 0 ? -1 : weld->joint0 + weld->njoint - 1;
   }
@@ -104,23 +114,34 @@ static void place_bounds(const abModel* model, abTrees* t) {
   }
 }
 
+// The arrays begin at an address that vector registers like.
+static abTrees* make_trees(const abModel* model) {
+  size_t header = sizeof(abTrees) + 63;
+  char* block = ab_alloc_zero(header + place_arrays(model, NULL, NULL));
+  abTrees* t = (abTrees*)(void*)block;
+  if (!t) return NULL;
+  place_arrays(model, t, block + (header - ((uintptr_t)block + header) % 64));
+  t->model = model;
+  connect_links(model, t);
+  place_bounds(model, t);
+  return t;
+}
+
 abStatus ab_trees_create(const abModel* model, abTrees** out) {
-  size_t header = (sizeof(abTrees) + 63) & ~(size_t)63;
-  size_t bytes = header + place_arrays(model, NULL, NULL);
-  char* block = ab_alloc_zero(bytes);
-  *out = (abTrees*)block;
-  if (!block) return AB_ERROR_MEMORY;
-  place_arrays(model, *out, block + header);
-  (*out)->model = model;
-  (*out)->bytes = bytes;
-  connect_links(model, *out);
-  place_bounds(model, *out);
-  return AB_OK;
+  abTrees* t = *out = make_trees(model);
+  if (!t) return AB_ERROR_MEMORY;
+  if (model->integrator != AB_RK4) return AB_OK;
+  t->stage = make_trees(model);
+  return t->stage ? AB_OK : AB_ERROR_MEMORY;
 }
 
 void ab_trees_refresh(const abModel* model, abTrees* trees) {
   connect_links(model, trees);
   trees->seen = false;
+  if (trees->stage) connect_links(model, trees->stage);
 }
 
-void ab_trees_free(abTrees* trees) { ab_free(trees); }
+void ab_trees_free(abTrees* trees) {
+  if (trees) ab_free(trees->stage);
+  ab_free(trees);
+}

@@ -82,6 +82,15 @@ double ab_cos(double x) {
   return sin_from(r, quarter + 1);
 }
 
+void ab_sincos(double x, double* sine, double* cosine) {
+  int quarter;
+  *sine = *cosine = x - x;
+  if (!isfinite(x)) return;
+  Sum r = reduce(x, &quarter);
+  *sine = sin_from(r, quarter);
+  *cosine = sin_from(r, quarter + 1);
+}
+
 double ab_tan(double x) {
   if (fabs(x) < 0x1p-27) return x;
   if (!isfinite(x)) return x - x;

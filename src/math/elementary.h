@@ -11,6 +11,7 @@
 
 double ab_sin(double x);
 double ab_cos(double x);
+void ab_sincos(double x, double* sine, double* cosine);
 double ab_tan(double x);
 double ab_atan2(double y, double x);
 double ab_hypot(double x, double y);

@@ -1,7 +1,6 @@
 // The parts of the small algebra that are too long to inline.
 #include <float.h>
 
-#include "base/simd.h"
 #include "math/spatial.h"
 
 // Shepperd's rule: take the largest of the four squared components first, so that no division is by
@@ -74,44 +73,6 @@ void m3_eigen(const abMat3* A_in, abMat3* R, abVec3* d) {
   abVec3 c0 = m3_col(R, order[0]), c1 = m3_col(R, order[1]);
   *d = v3(A.m[order[0]][order[0]], A.m[order[1]][order[1]], A.m[order[2]][order[2]]);
   *R = m3_cols(c0, c1, v3_cross(c0, c1));
-}
-
-// In the upper half, row by row: each is taken off all below it at once, in the same order for
-// every entry as one by one.
-AB_SIMD int dense_cholesky_mirrored(int n, double* A, const double* before, double floor) {
-  int nreplaced = 0;
-  for (ptrdiff_t i = 0; i < n; i++)
-    for (ptrdiff_t j = 0; j < i; j++) A[j * n + i] = A[i * n + j];
-  for (int k = 0; k < n; k++) {
-    double* restrict row = A + (ptrdiff_t)k * n;
-    double d = row[k], least = before ? floor * before[k] : floor;
-    if (!(d > least)) {
-      d = !before ? fmax(floor, DBL_MIN) : before[k] > 0 ? before[k] : 1;
-      nreplaced++;
-    }
-    row[k] = sqrt(d);
-    for (int j = k + 1; j < n; j++) row[j] /= row[k];
-    for (int i = k + 1; i < n; i++) {
-      double s = row[i], *restrict to = A + (ptrdiff_t)i * n;
-      for (int j = i; j < n; j++) to[j] -= s * row[j];
-    }
-  }
-  for (ptrdiff_t i = 0; i < n; i++)
-    for (ptrdiff_t j = 0; j < i; j++) A[i * n + j] = A[j * n + i];
-  return nreplaced;
-}
-
-AB_SIMD void dense_cholesky_solve_mirrored(int n, const double* restrict L, double* restrict b) {
-  for (int k = 0; k < n; k++) {
-    const double* row = L + (ptrdiff_t)k * n;
-    double s = b[k] /= row[k];
-    for (int i = k + 1; i < n; i++) b[i] -= row[i] * s;
-  }
-  for (int k = n - 1; k >= 0; k--) {
-    const double* row = L + (ptrdiff_t)k * n;
-    double s = b[k] /= row[k];
-    for (int i = 0; i < k; i++) b[i] -= row[i] * s;
-  }
 }
 
 int dense_cholesky(int n, double* A, double floor) {

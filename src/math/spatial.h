@@ -78,10 +78,6 @@ static inline void m6_add_to(abMat6* A, const abMat6* B) {
 // number of replaced pivots is returned, so that a caller can report it.
 int dense_cholesky(int n, double* A, double floor);
 void dense_cholesky_solve(int n, const double* L, double* b);
-// The same for larger ones: the upper half becomes L^T, which the solution needs, too. `before`
-// (NULL: all one): a pivot that is not above `floor` times its entry is replaced by that.
-int dense_cholesky_mirrored(int n, double* A, const double* before, double floor);
-void dense_cholesky_solve_mirrored(int n, const double* L, double* b);
 // General square system by LU with row pivoting, A destroyed; returns false if singular to working
 // precision.
 bool dense_lu_solve(int n, double* A, double* b, int* pivot);

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "math/spatial.h"
+#include "math/branch.h"
 
 typedef struct Graph {
   int n, nword;
@@ -302,12 +302,13 @@ AB_SIMD static void subtract_products6(int m, const double* restrict A, const do
     }
 }
 
-// Blocks of so many rows, those of joint trees, are factorised and solved along rows of L^T.
+// Blocks of so many rows are those of joint trees, with another triangular factor (math/branch.h):
+// the diagonal block is F F^T here and there, F = L or L^T.
 enum { LARGE = 8 };
 
 // Dense Cholesky of a diagonal block, pivots guarded against what the diagonal was before.
 static int factor_diagonal(int n, double* A, const double* before, double floor) {
-  if (n >= LARGE) return dense_cholesky_mirrored(n, A, before, floor);
+  if (n >= LARGE) return branch_factor(n, A, before, floor);
   int nreplaced = 0;
   for (int j = 0; j < n; j++) {
     double d = A[j * n + j];
@@ -327,11 +328,12 @@ static int factor_diagonal(int n, double* A, const double* before, double floor)
   return nreplaced;
 }
 
-// X <- X L^-T for a block X of m rows
+// X <- X F^-T for a block X of m rows
 static void divide_rows(int m, int n, const double* L, double* X) {
   for (int i = 0; i < m; i++) {
     double* x = X + i * n;
-    for (int j = 0; j < n; j++) {
+    if (n >= LARGE) branch_upper(n, L, x);
+    for (int j = 0; j < n && n < LARGE; j++) {
       double t = x[j];
       for (int k = 0; k < j; k++) t -= x[k] * L[j * n + k];
       x[j] = t / L[j * n + j];
@@ -500,28 +502,13 @@ AB_SIMD static void multiply6(const double* restrict P, double* restrict x) {
   for (int i = 0; i < 6; i++) x[i] = y[i];
 }
 
-// x <- L^-1 x and L^-T x of a large block, above whose diagonal L^T stands.
-AB_SIMD static void solve_lower(int n, const double* restrict L, double* restrict x) {
-  for (int k = 0; k < n; k++) {
-    double t = x[k] /= L[k * n + k];
-    for (int i = k + 1; i < n; i++) x[i] -= L[k * n + i] * t;
-  }
-}
-
-AB_SIMD static void solve_upper(int n, const double* restrict L, double* restrict x) {
-  for (int k = n - 1; k >= 0; k--) {
-    double t = x[k] /= L[k * n + k];
-    for (int i = 0; i < k; i++) x[i] -= L[k * n + i] * t;
-  }
-}
-
 static void solve_forward(const abBlockSymbolic* s, const double* value, double* x) {
   for (int j = 0; j < s->n; j++) {
     int nj = s->size[s->order[j]], first = s->start[j] + 1, last = s->start[j + 1];
     double* xj = x + s->offset[s->order[j]];
     const double* L = value + s->value[s->start[j]];
     if (nj == 6) multiply_transposed6(L, xj);
-    if (nj >= LARGE) solve_lower(nj, L, xj);
+    if (nj >= LARGE) branch_upper(nj, L, xj);
     for (int i = 0; i < nj && nj < LARGE && nj != 6; i++) {
       double t = xj[i];
       for (int k = 0; k < i; k++) t -= L[i * nj + k] * xj[k];
@@ -554,7 +541,7 @@ static void solve_backward(const abBlockSymbolic* s, const double* value, double
         for (int k = 0; k < nj; k++) xj[k] -= B[r * nj + k] * x[s->entry[b] + r];
     }
     if (nj == 6) multiply6(L, xj);
-    if (nj >= LARGE) solve_upper(nj, L, xj);
+    if (nj >= LARGE) branch_lower(nj, L, xj);
     for (int i = nj - 1; i >= 0 && nj < LARGE && nj != 6; i--) {
       double t = xj[i];
       for (int k = i + 1; k < nj; k++) t -= L[k * nj + i] * xj[k];

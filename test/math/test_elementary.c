@@ -7,6 +7,7 @@
 
 double ab_sin(double), ab_cos(double), ab_tan(double), ab_atan2(double, double),
     ab_hypot(double, double);
+void ab_sincos(double, double*, double*);
 
 // The system's functions are right to about half a unit in the last place themselves.
 enum { UNITS = 3 };
@@ -26,6 +27,9 @@ static void angles_are_as_the_system_has_them(void** state) {
     check_units(ab_sin(x), sin(x), "sin", x, 0);
     check_units(ab_cos(x), cos(x), "cos", x, 0);
     check_units(ab_tan(x), tan(x), "tan", x, 0);
+    double s, c;
+    ab_sincos(x, &s, &c);
+    assert_true(s == ab_sin(x) && c == ab_cos(x));
   }
 }
 

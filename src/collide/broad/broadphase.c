@@ -103,18 +103,27 @@ static abBox grow(abBox box, abVec3 by) {
   return (abBox){v3_sub(box.low, by), v3_add(box.high, by)};
 }
 
-// How far any point of the geom can go in this step: at the start or at the end of its free motion,
-// whichever is faster.
-static double reach(const abModel* model, const abData* data, int geom) {
+// How fast a body is, at the start and at the end of its free motion.
+typedef struct Speeds {
+  int body;
+  double lin[2], ang[2];
+} Speeds;
+
+static Speeds speeds_of(const abData* data, int body) {
+  abTwist a = data->twist[body], b = data->twist_free[body];
+  return (Speeds){body, {v3_norm(a.lin), v3_norm(b.lin)}, {v3_norm(a.ang), v3_norm(b.ang)}};
+}
+
+// How far any point of the geom can go in this step, at whichever of the two speeds is faster.
+// Neighbouring geoms are of one body, whose speeds are kept.
+static double reach(const abModel* model, const abData* data, int geom, Speeds* s) {
   int body = model->geom[geom].body;
   double radius = ab_shape_radius(&model->geom[geom].shape);
   double margin = AB_TOUCH_MARGIN * radius;
   if (model->body[body].mover < 0) return margin;
-  abTwist a = data->twist[body], b = data->twist_free[body];
+  if (s->body != body) *s = speeds_of(data, body);
   radius += v3_norm(v3_sub(data->geom_pose[geom].p, data->com[body]));
-  double before = v3_norm(a.lin) + radius * v3_norm(a.ang);
-  double after = v3_norm(b.lin) + radius * v3_norm(b.ang);
-  return margin + data->h * fmax(before, after);
+  return margin + data->h * fmax(s->lin[0] + radius * s->ang[0], s->lin[1] + radius * s->ang[1]);
 }
 
 // How far a side of a box of this size goes on, that has moved outwards by `step`.
@@ -158,6 +167,7 @@ static int update_boxes(const abModel* model, const abData* data, struct abBroad
                         const double* watch) {
   bool ahead = data->contact->geometry != AB_GEOMETRY_VOLUME;
   int nmoved = 0;
+  Speeds speeds = {.body = -1};
   for (int i = 0; i < b->ngeom; i++) {
     const abFilter* filter = &b->filter[i];
     b->moved[i] = false;
@@ -167,7 +177,7 @@ static int update_boxes(const abModel* model, const abData* data, struct abBroad
     abBox* t = &b->tight[i];
     b->was[i] = *t;
     ab_shape_reach(&geom->shape, &data->geom_pose[i], &t->low, &t->high);
-    double r = geom->margin + (ahead ? reach(model, data, i) + watch[i] : 0);
+    double r = geom->margin + (ahead ? reach(model, data, i, &speeds) + watch[i] : 0);
     if (r > 0) *t = grow(*t, v3(r, r, r));
     if (b->in_tree[i]) {
       if (box_holds(&b->tree.node[i].box, t)) continue;
@@ -310,22 +320,28 @@ static bool update_list(const abModel* model, struct abBroadphase* b, int nmoved
   return done;
 }
 
-static bool reaches_plane(const abPose* plane, const abBox* box) {
-  abVec3 n = quat_rotate(plane->q, v3(0, 0, 1));
+static inline bool below(abVec3 n, abVec3 point, const abBox* box) {
   abVec3 deepest = v3(n.x > 0 ? box->low.x : box->high.x, n.y > 0 ? box->low.y : box->high.y,
                       n.z > 0 ? box->low.z : box->high.z);
-  return v3_dot(n, v3_sub(deepest, plane->p)) <= 0;
+  return v3_dot(n, v3_sub(deepest, point)) <= 0;
+}
+
+static bool reaches_plane(const abPose* plane, const abBox* box) {
+  return below(quat_rotate(plane->q, v3(0, 0, 1)), plane->p, box);
 }
 
 // Keys of the pairs with a plane.
 static int collect_planes(const abModel* model, const abData* data, const struct abBroadphase* b,
                           uint64_t* key) {
   int n = 0;
-  for (int k = 0; k < b->nplane; k++)
+  for (int k = 0; k < b->nplane; k++) {
+    abPose plane = data->geom_pose[b->plane[k]];
+    abVec3 normal = quat_rotate(plane.q, v3(0, 0, 1));
     for (int i = 0; i < b->ngeom; i++)
-      if (b->in_tree[i] && reaches_plane(&data->geom_pose[b->plane[k]], &b->tight[i]) &&
+      if (b->in_tree[i] && below(normal, plane.p, &b->tight[i]) &&
           ab_may_collide(model, i, b->plane[k]))
         key[n++] = pair_key(i, b->plane[k]);
+  }
   return n;
 }
 

@@ -70,7 +70,8 @@ static void add_tree_mobility(const abResponse* r, const abPatchContact* c, int 
   }
 }
 
-// The same of a whole side with the island's own inertia: T K^-1 T^T = Y^T Y, L Y = T^T.
+// The same of a whole side with the island's own inertia: T K^-1 T^T = Y^T Y, L^T Y = T^T. What
+// does not carry the side stays zero.
 static void add_turned_mobility(const abPatchIsland* island, const abPatchContact* c, int k,
                                 double (*Y)[6], double* phi) {
   const abPatchColumns* tree = &c->tree[k];
@@ -78,15 +79,15 @@ static void add_turned_mobility(const abPatchIsland* island, const abPatchContac
   const double* L = island->factor[b];
   memset(Y, 0, sizeof *Y * (size_t)n);
   for (int j = 0; j < tree->n; j++) memcpy(Y[tree->at[j]], tree->T[j], sizeof Y[0]);
-  for (int i = 0; i < n; i++) {
-    double per = 1 / L[i * n + i];
+  for (int i = n - 1; i >= 0; i--) {
+    bool any = false;
+    for (int d = 0; d < 6; d++) Y[i][d] *= L[i * n + i], any = any || Y[i][d] != 0;
+    if (!any) continue;
     for (int j = 0; j < i; j++)
-      for (int d = 0; d < 6; d++) Y[i][d] -= L[i * n + j] * Y[j][d];
-    for (int d = 0; d < 6; d++) Y[i][d] *= per;
-  }
-  for (int i = 0; i < n; i++)
+      for (int d = 0; d < 6; d++) Y[j][d] -= L[i * n + j] * Y[i][d];
     for (int p = 0; p < 6; p++)
       for (int q = 0; q < 6; q++) phi[6 * p + q] += Y[i][p] * Y[i][q];
+  }
 }
 
 // --- symmetric 6 x 6 matrices, row-major; a row is a register of four and one of two

@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "contact/patch/patch.h"
+#include "math/branch.h"
 #include "math/spatial.h"
 
 static int body_of_free(const abPatchIsland* island, int block) {
@@ -68,7 +69,7 @@ void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, cons
 
 static void solve_block(const abPatchIsland* island, int b, double* x) {
   if (island->factor[b]) {
-    dense_cholesky_solve_mirrored(island->size[b], island->factor[b], x);
+    branch_solve(island->size[b], island->factor[b], x);
     return;
   }
   const abResponse* r = island->system->problem->response;

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "contact/patch/patch.h"
+#include "math/branch.h"
 #include "math/spatial.h"
 
 enum { BOLD_ROUNDS = 3, MOST_ROUNDS = 12, MOST_CUTS = 60 };
@@ -126,7 +127,7 @@ static void factor(abPatchIsland* island, Rows* w) {
     memcpy(w->L[b], w->K[b], sizeof(double) * (size_t)(n * n));
     double most = 0;
     for (int i = 0; i < n; i++) most = fmax(most, w->K[b][i * n + i]);
-    dense_cholesky_mirrored(n, w->L[b], NULL, DBL_EPSILON * DBL_EPSILON * most);
+    branch_factor(n, w->L[b], NULL, DBL_EPSILON * DBL_EPSILON * most);
   }
 }
 
@@ -148,7 +149,7 @@ static void find_end(const abPatchIsland* island, Rows* w) {
       continue;
     }
     for (int i = 0; i < n; i++) end[i] = w->kick[first + i] + w->load[first + i];
-    dense_cholesky_solve_mirrored(n, w->L[b], end);
+    branch_solve(n, w->L[b], end);
     for (int i = 0; i < n; i++) end[i] += island->v_free[first + i];
   }
 }
@@ -215,7 +216,7 @@ static void adopt(abPatchIsland* island, Rows* w) {
     if (!w->K[b]) continue;
     int first = island->offset[b], n = island->size[b];
     island->inertia[b] = w->K[b], island->factor[b] = w->L[b];
-    dense_cholesky_solve_mirrored(n, w->L[b], w->kick + first);
+    branch_solve(n, w->L[b], w->kick + first);
     for (int i = 0; i < n; i++) island->v_free[first + i] += w->kick[first + i];
   }
   island->turned = true;

@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "contact/patch/patch.h"
+#include "math/branch.h"
 #include "math/spatial.h"
 
 // As fmax, but an instruction.
@@ -361,7 +362,7 @@ static abStatus add_tree(abPatchIsland* island, int b, abArena* arena) {
   }
   // what is left of a difference of large numbers is at least the rounding of the large one
   for (int i = 0; i < n; i++) D[i] = fmax(D[i], 1e-9 * M[i * n + i]);
-  island->nregularised += dense_cholesky_mirrored(n, L, NULL, DBL_EPSILON * DBL_EPSILON * most);
+  island->nregularised += branch_factor(n, L, NULL, DBL_EPSILON * DBL_EPSILON * most);
   island->inertia[b] = M;
   island->factor[b] = L;
   island->diagonal[b] = D;
