@@ -25,6 +25,8 @@ enum { MANY = 20000 };
 static const double PARALLEL = 1e-10;
 // Directions closer than this (squared) are the same feature.
 static const double SAME = 1e-6;
+// So many tolerances are no rounding; directions with this cosine lead out on the same side.
+static const double DEEP = 10, SAME_WAY = 0.9;
 static const int NONE[2] = {-1, -1};
 
 int ab_touch_support(const abPolyhedron* p, abVec3 d, int start) {
@@ -261,6 +263,13 @@ static void climb_out(Search* s) {
   if (!d.overlap && v3_norm2(d.normal) > 0.5) climb(s, d.normal);
 }
 
+// Bodies that were in each other are so still, and the way out is that of the last step: nothing
+// else is looked for.
+static bool is_deep(const Search* s, abVec3 last) {
+  return !s->apart && s->best.g0 < -DEEP * s->w->touch->tolerance &&
+         v3_dot(s->best.n, last) > SAME_WAY;
+}
+
 // The first time from the last step's normal, else from the nearest points; then, from the feature
 // that was best.
 bool ab_touch_hulls(abTouchWork* w, int ntried, bool thorough, abTouchFeature* feature) {
@@ -275,6 +284,7 @@ bool ab_touch_hulls(abTouchWork* w, int ntried, bool thorough, abTouchFeature* f
   if (ntried == 0) ab_touch_end(w);
   if (guess) climb(&s, *guess);
   if (apart) climb(&s, d.normal);
+  if (guess && thorough && is_deep(&s, *guess)) thorough = false;
   if (!s.apart && guess && thorough && nearest_now(w, &d)) climb(&s, d.normal);
   if (!s.apart && thorough) climb_out(&s);
   if (s.apart && thorough && ab_touch_coasting(w, s.best.n, s.best.g1) < -t->tolerance &&

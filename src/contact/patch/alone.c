@@ -78,7 +78,8 @@ static void add_turned_mobility(const abPatchIsland* island, const abPatchContac
   int b = c->side[k].block, n = island->size[b];
   const double* L = island->factor[b];
   memset(Y, 0, sizeof *Y * (size_t)n);
-  for (int j = 0; j < tree->n; j++) memcpy(Y[tree->at[j]], tree->T[j], sizeof Y[0]);
+  for (int j = 0; j < tree->n; j++)
+    for (int d = 0; d < 6; d++) Y[tree->at[j]][d] = tree->T[d * tree->room + j];
   for (int i = n - 1; i >= 0; i--) {
     bool any = false;
     for (int d = 0; d < 6; d++) Y[i][d] *= L[i * n + i], any = any || Y[i][d] != 0;

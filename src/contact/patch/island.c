@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "contact/patch/patch.h"
 #include "math/branch.h"
+#include "math/quad.h"
 #include "math/spatial.h"
 
 static int body_of_free(const abPatchIsland* island, int block) {
@@ -24,13 +25,9 @@ void ab_patch_relative(const abPatchIsland* island, const abPatchContact* c, con
     V[k] = v3_dot(c->axis[k], d.lin);
     V[3 + k] = v3_dot(c->axis[k], d.ang);
   }
-  for (int k = 0; k < 2; k++) {
-    const abPatchColumns* tree = &c->tree[k];
-    for (int j = 0; j < tree->n; j++) {
-      double x = v[island->offset[c->side[k].block] + tree->at[j]];
-      for (int i = 0; i < 6; i++) V[i] += tree->T[j][i] * x;
-    }
-  }
+  for (int k = 0; k < 2; k++)
+    if (c->tree[k].n > 0)
+      ab_patch_columns_relative(&c->tree[k], v + island->offset[c->side[k].block], V);
 }
 
 // g += J^T f of the sides that are free bodies
@@ -57,14 +54,9 @@ static bool is_free(const abPatchSide* side) { return side->block >= 0 && !side-
 void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, const double f[6],
                       double* g) {
   if (is_free(&c->side[0]) || is_free(&c->side[1])) scatter_free(island, c, f, g);
-  for (int k = 0; k < 2; k++) {
-    const abPatchColumns* tree = &c->tree[k];
-    for (int j = 0; j < tree->n; j++) {
-      const double* T = tree->T[j];
-      g[island->offset[c->side[k].block] + tree->at[j]] +=
-          T[0] * f[0] + T[1] * f[1] + T[2] * f[2] + T[3] * f[3] + T[4] * f[4] + T[5] * f[5];
-    }
-  }
+  for (int k = 0; k < 2; k++)
+    if (c->tree[k].n > 0)
+      ab_patch_columns_scatter(&c->tree[k], f, g + island->offset[c->side[k].block]);
 }
 
 static void solve_block(const abPatchIsland* island, int b, double* x) {
@@ -83,14 +75,34 @@ void ab_patch_solve_inertia(const abPatchIsland* island, double* g) {
   for (int b = 0; b < island->nblock; b++) solve_block(island, b, g + island->offset[b]);
 }
 
+typedef abFour Four __attribute__((aligned(8), may_alias));
+
+// y = M x, M symmetric
+AB_SIMD static void apply_symmetric(int n, const double* M, const double* x, double* y) {
+  int i = 0;
+  for (; i + 8 <= n; i += 8) {
+    Four a = {0}, b = {0};
+    for (int j = 0; j < n; j++) {
+      const double* row = M + j * n + i;
+      a += *(const Four*)row * x[j], b += *(const Four*)(row + 4) * x[j];
+    }
+    *(Four*)(y + i) = a, *(Four*)(y + i + 4) = b;
+  }
+  for (; i + 4 <= n; i += 4) {
+    Four a = {0};
+    for (int j = 0; j < n; j++) a += *(const Four*)(M + j * n + i) * x[j];
+    *(Four*)(y + i) = a;
+  }
+  for (; i < n; i++) {
+    y[i] = 0;
+    for (int j = 0; j < n; j++) y[i] += M[j * n + i] * x[j];
+  }
+}
+
 // y = M x for one block
 static void apply_inertia(const abPatchIsland* island, int b, const double* x, double* y) {
-  int n = island->size[b];
   if (island->inertia[b]) {
-    for (int i = 0; i < n; i++) {
-      y[i] = 0;
-      for (int j = 0; j < n; j++) y[i] += island->inertia[b][i * n + j] * x[j];
-    }
+    apply_symmetric(island->size[b], island->inertia[b], x, y);
     return;
   }
   const abResponse* r = island->system->problem->response;

@@ -8,31 +8,6 @@
 #include "math/quad.h"
 #include "math/spatial.h"
 
-// G times a local twist
-static inline void weigh(const abPatchSlope* G, const double x[6], double y[6]) {
-  const double *t = G->t, *g = G->n;
-  y[0] = t[0] * x[0] + t[1] * x[1] + t[3] * x[5];
-  y[1] = t[1] * x[0] + t[2] * x[1] + t[4] * x[5];
-  y[2] = g[0] * x[2] + g[1] * x[3] + g[3] * x[4];
-  y[3] = g[1] * x[2] + g[2] * x[3] + g[4] * x[4];
-  y[4] = g[3] * x[2] + g[4] * x[3] + g[5] * x[4];
-  y[5] = t[3] * x[0] + t[4] * x[1] + t[5] * x[5];
-}
-
-static inline double dot6(const double a[6], const double b[6]) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
-}
-
-// B (n columns) += A^T G C. `lower`: A and C are the same, and the upper half of B is not read.
-static void add_columns(const abPatchSlope* G, const abPatchColumns* A, const abPatchColumns* C,
-                        bool lower, int n, double* B) {
-  for (int i = 0; i < A->n; i++) {
-    double y[6], *to = B + A->at[i] * n;
-    weigh(G, A->T[i], y);
-    for (int j = 0; j < (lower ? i + 1 : C->n); j++) to[C->at[j]] += dot6(y, C->T[j]);
-  }
-}
-
 // --- free bodies
 //
 // In world axes, at the patch's centre, G is the symmetric K = [A B; B^T C] of 3 x 3 blocks (force
@@ -124,20 +99,20 @@ AB_SIMD AB_FLATTEN static void add_free_contact(const abPatchContact* c, double*
 
 // The six velocities of a free body as columns: its local twist by each, with the side's sign.
 typedef struct FreeColumns {
-  int at[6];
-  double T[6][6];
+  int at[8];
+  double T[6][8];
   abPatchColumns columns;
 } FreeColumns;
 
 static void free_columns(const abPatchContact* c, int k, FreeColumns* f) {
   double sign = k == 0 ? 1 : -1;
+  *f = (FreeColumns){.at = {0, 1, 2, 3, 4, 5}, .columns = {6, 8, f->at, f->T[0]}};
   for (int i = 0; i < 3; i++) {
     abVec3 e = v3_scale(sign, c->axis[i]), m = v3_cross(c->side[k].r, e);
     const double lin[6] = {e.x, e.y, e.z, m.x, m.y, m.z}, ang[6] = {0, 0, 0, e.x, e.y, e.z};
-    for (int j = 0; j < 6; j++) f->T[j][i] = lin[j], f->T[j][3 + i] = ang[j];
+    memcpy(f->T[i], lin, sizeof lin);
+    memcpy(f->T[3 + i], ang, sizeof ang);
   }
-  for (int j = 0; j < 6; j++) f->at[j] = j;
-  f->columns = (abPatchColumns){6, f->at, f->T};
 }
 
 // The block of two sides, one of which is a body of a tree; of a side with itself: a == b.
@@ -146,7 +121,7 @@ static void add_tree_block(const abPatchMatrix* m, const abPatchContact* c, int 
   const abPatchColumns *A = &c->tree[a], *B = &c->tree[b];
   if (!c->side[a].branch) free_columns(c, a, &free), A = &free.columns;
   if (!c->side[b].branch && a != b) free_columns(c, b, &free), B = &free.columns;
-  add_columns(&c->G, A, a == b ? A : B, a == b, c->side[b].n, m->value + at);
+  ab_patch_columns_add(&c->G, A, a == b ? A : B, c->side[b].n, m->value + at);
 }
 
 static void add_tree_contact(const abPatchMatrix* m, const abPatchContact* c) {
@@ -184,7 +159,8 @@ static void add_row(const abPatchIsland* island, const abPatchMatrix* m, const a
 }
 
 void ab_patch_factor(abPatchIsland* island, abPatchMatrix* m) {
-  memset(m->value, 0, sizeof(double) * (size_t)m->symbolic.nvalue);
+  bool whole = island->nblock == 1 && island->inertia[0];  // add_inertia fills all
+  if (!whole) memset(m->value, 0, sizeof(double) * (size_t)m->symbolic.nvalue);
   for (int b = 0; b < island->nblock; b++) {
     bool transposed;
     add_inertia(island, b, m->value + ab_block_find(&m->symbolic, b, b, &transposed));
@@ -206,63 +182,6 @@ void ab_patch_factor(abPatchIsland* island, abPatchMatrix* m) {
 void ab_patch_back(const abPatchMatrix* m, double* x) { ab_block_solve(&m->symbolic, m->value, x); }
 
 // --- making it
-
-// The columns of one side, from its body's.
-static void set_columns(const abPatchContact* c, int k, abPatchColumns* to) {
-  const abPatchSide* s = &c->side[k];
-  double sign = k == 0 ? 1 : -1;
-  for (int j = 0; j < s->branch->n; j++) {
-    const double* J = s->branch->J[j];
-    abVec3 ang = v3(J[3], J[4], J[5]), lin = v3_add(v3(J[0], J[1], J[2]), v3_cross(ang, s->r));
-    double* T = to->T[to->n];
-    for (int i = 0; i < 3; i++) {
-      T[i] = sign * v3_dot(c->axis[i], lin);
-      T[3 + i] = sign * v3_dot(c->axis[i], ang);
-    }
-    to->at[to->n++] = s->branch->at[j];
-  }
-}
-
-// Two bodies of one tree: joints that carry both do not move them against each other. `at` is
-// ascending in both halves; so it is left.
-static void join_columns(int first, abPatchColumns* c) {
-  int n = 0, i = 0, j = first, end = c->n;
-  abPatchColumns old = *c;
-  c->at += end, c->T += end;  // the room of the second side
-  while (i < first || j < end) {
-    bool one = j == end || (i < first && old.at[i] < old.at[j]);
-    bool both = i < first && j < end && old.at[i] == old.at[j];
-    if (both) {
-      i++, j++;
-      continue;
-    }
-    int from = one ? i++ : j++;
-    memcpy(c->T[n], old.T[from], sizeof *c->T);
-    c->at[n++] = old.at[from];
-  }
-  c->n = n;
-}
-
-abStatus ab_patch_columns(abPatchIsland* island, abArena* arena) {
-  for (int i = 0; i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    c->tree[0] = c->tree[1] = (abPatchColumns){0};
-    bool same = c->side[0].branch && c->side[0].block == c->side[1].block;
-    for (int k = 0; k < (same ? 1 : 2); k++) {
-      const abPatchBranch* b = c->side[k].branch;
-      if (!b) continue;
-      int room = same ? 2 * (b->n + c->side[1].branch->n) : b->n;
-      c->tree[k].at = AB_TAKE(arena, int, room);
-      c->tree[k].T = ab_arena_take(arena, sizeof *c->tree[k].T * (size_t)room);
-      if (!c->tree[k].at || !c->tree[k].T) return AB_ERROR_MEMORY;
-      set_columns(c, k, &c->tree[k]);
-      if (!same) continue;
-      set_columns(c, 1, &c->tree[0]);
-      join_columns(b->n, &c->tree[0]);
-    }
-  }
-  return AB_OK;
-}
 
 // Where the blocks of a contact are stored.
 static void find_blocks(const abBlockSymbolic* s, abPatchContact* c) {

@@ -125,12 +125,12 @@ typedef struct abPatchSide {
   const abPatchBranch* branch;  // NULL for a free body
 } abPatchSide;
 
-// From a tree's velocities to the local twist, with the side's sign: T[k] is the twist by the
-// velocity at[k] of the side's block.
+// From a tree's velocities to the local twist, with the side's sign: by the velocity at[k] of the
+// side's block it is T[i * room + k], i = 0 .. 5. See columns.c.
 typedef struct abPatchColumns {
-  int n;
+  int n, room;
   int* at;
-  double (*T)[6];
+  double* T;
 } abPatchColumns;
 
 typedef struct abPatchContact {
@@ -396,6 +396,12 @@ void ab_patch_add_joins(const abPatchIsland* island, const abPatchMatrix* matrix
 abStatus ab_patch_matrix(abPatchIsland* island, abPatchMatrix* matrix);
 // The columns of the contacts with joint trees; once per step.
 abStatus ab_patch_columns(abPatchIsland* island, abArena* arena);
+// V += T v, g += T^T f of one side's block, and B (n columns) += A^T G C; where A is C, the upper
+// half of B holds nothing.
+void ab_patch_columns_relative(const abPatchColumns* c, const double* v, double V[6]);
+void ab_patch_columns_scatter(const abPatchColumns* c, const double f[6], double* g);
+void ab_patch_columns_add(const abPatchSlope* G, const abPatchColumns* A, const abPatchColumns* C,
+                          int n, double* B);
 void ab_patch_factor(abPatchIsland* island, abPatchMatrix* matrix);
 // x <- H^-1 x
 void ab_patch_back(const abPatchMatrix* matrix, double* x);

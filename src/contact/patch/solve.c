@@ -608,6 +608,13 @@ static double fall_back(abPatchIsland* island, Work* w, double enough, double sc
   return kept.score;
 }
 
+// Where every contact sticks with all of its corners, the law at V is the right one already.
+static bool all_linear(const abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++)
+    if (!island->contact[i]->linear) return false;
+  return true;
+}
+
 abStatus ab_patch_solve(abPatchIsland* island) {
   const double* param = island->system->param;
   find_sliding(island);
@@ -615,21 +622,22 @@ abStatus ab_patch_solve(abPatchIsland* island) {
   int most = (int)param[AB_PATCH_ITERATIONS], since = 0;
   bool joined = island->njoin > 0;
   bool direct = (has_joints(island) || joined) && island->ncontact <= MOST_DIRECT,
-       relaxed = !direct && (island->departure > 0.01 || ab_patch_only(island));
+       relaxed = island->departure > 0.01 || ab_patch_only(island);
   double gap = 0, best = INFINITY;
   Follow loads = {
       .enough = direct ? DIRECT_GAP : ab_patch_wanted_gap(island), .direct = direct, .share = 0.5};
   Work w = {0};
   for (int n = 0;; n++) {
     bool turn = false;
-    if (n > 0 && relaxed) {
-      if (n <= 1 && !ab_patch_only(island)) renew_profiles(island);
+    if (n == 1 && (direct || (relaxed && !ab_patch_only(island)))) renew_profiles(island);
+    if (n > 0 && direct) turn = true;  // one relaxed step is enough to find who sticks
+    if (n > 0 && relaxed && !turn) {
       int far = ab_patch_relax(island);
       turn = island->residual <= 0.5 || n >= MOST_RELAXED || far == 0;
     }
-    if (direct && n == 1) renew_profiles(island);
     if (turn) relaxed = false;
     if (n == 0 || !relaxed) evaluate(island);
+    if (n == 0 && direct) relaxed = !all_linear(island);
     island->residual = ab_patch_residual(island);
     gap = ab_patch_gap(island);
     if (n == 0 || !relaxed) {
