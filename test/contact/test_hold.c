@@ -155,6 +155,33 @@ static void contact_that_has_opened_is_an_ordinary_one(void** state) {
   unload(&s);
 }
 
+// A box of 0.1 m, free or on a slide, between walls 0.09 m apart: neither overlap can be taken
+// back. Stiffness times what the two ask for would be the force, 1e12 N; a floor bears the box
+// alone.
+static void body_between_walls_that_are_too_near_rests_as_it_is(void** state) {
+  (void)state;
+  const char* joint[2] = {"<freejoint/>",
+                          "<joint type='slide' axis='1 0 0'/><joint type='slide' axis='0 0 1'/>"};
+  for (int k = 0; k < 2; k++) {
+    char text[700];
+    snprintf(text, sizeof text,
+             "<mujoco><option timestep='.002'/><worldbody>"
+             "<geom name='left' type='box' size='.05 .2 .2' pos='-.095 0 0'/>"
+             "<geom name='right' type='box' size='.05 .2 .2' pos='.095 0 0'/>"
+             "<geom name='floor' type='plane' size='1 1 1' pos='0 0 -.05'/>"
+             "<body>%s<geom type='box' size='.05 .05 .05' mass='1'/></body></worldbody></mujoco>",
+             joint[k]);
+    Scene s = load(text);
+    double gain = run(&s, 1), most = 0;
+    check_below(gain, 1e-9 * 9.81 * 0.1);  // of m g times its size
+    for (int i = 0; i < s.data->ncontact; i++)
+      most = fmax(most, v3_norm(s.data->contacts[i].wrench.force));
+    check_near(most, 9.81, 1e-3 * 9.81);  // the weight
+    assert_int_equal(s.data->stat.nhold, 2);
+    unload(&s);
+  }
+}
+
 // Many models begin beyond a joint's limit. The joint comes back, but throws nobody.
 static void joint_far_beyond_its_limit_returns_slowly(void** state) {
   (void)state;
@@ -181,6 +208,7 @@ int main(void) {
       cmocka_unit_test(two_arms_that_begin_inside_each_other_rest),
       cmocka_unit_test(robot_that_begins_below_the_floor_stands_where_it_is),
       cmocka_unit_test(contact_that_has_opened_is_an_ordinary_one),
+      cmocka_unit_test(body_between_walls_that_are_too_near_rests_as_it_is),
       cmocka_unit_test(joint_far_beyond_its_limit_returns_slowly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,11 +137,42 @@ static abStatus solve_without_gain(abPatchIsland* island) {
   return status;
 }
 
+// Overlaps that contradict each other, say of a body between two walls that are too near: neither
+// is taken back, and what each asks for, times its stiffness, would be the force. Who presses more
+// than a thousand times what would move its own bodies so asks for too much and rests as it is.
+#define TOO_MUCH 1e3
+
+static bool let_rest(abPatchIsland* island) {
+  bool any = false;
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    double wanted = fmin(c->plain[0][0], c->plain[1][0]);
+    if (c->held || c->rest > 0 || !(wanted > 0)) continue;
+    if (!(c->impulse[2] > TOO_MUCH * c->mass * (wanted + c->unit))) continue;
+    c->rest = island->system->problem->pair[c->pair].patch.depth;
+    memset(c->law.target, 0, sizeof c->law.target);
+    memset(c->plain, 0, sizeof c->plain);
+    ab_patch_set_aims(&c->law);
+    any = true;
+  }
+  for (int i = 0; i < island->ncontact && any; i++)
+    memset(island->contact[i]->impulse, 0, sizeof island->contact[i]->impulse);
+  return any;
+}
+
+static abStatus solve_possible(abPatchIsland* island) {
+  abStatus status = solve_without_gain(island);
+  if (status != AB_OK || !let_rest(island)) return status;
+  ab_patch_momenta(island);
+  ab_patch_set_twists(island);
+  return solve_without_gain(island);
+}
+
 static abStatus solve_and_remember(const Job* job, abPatchIsland* island, abArena* scratch) {
   abArenaMark mark = ab_arena_mark(scratch);
   island->scratch = scratch;
   abStatus status = begin(island);
-  if (status == AB_OK) status = solve_without_gain(island);
+  if (status == AB_OK) status = solve_possible(island);
   for (int i = 0; i < island->ncontact; i++)
     ab_patch_remember(island, island->contact[i], &job->solution->pair[island->contact[i]->pair]);
   ab_arena_release(scratch, mark);

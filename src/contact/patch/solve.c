@@ -359,6 +359,7 @@ typedef struct Follow {
   bool was_near;  // the residual was near zero the last time
   double enough;  // gap
   bool direct;    // solve_loads
+  bool good;      // those of the last step are nearly right, and stay until the forces are
   double share;   // of what is wanted: grows while the gap shrinks, and halves when it does not
   double gap;     // of the last time
 } Follow;
@@ -371,9 +372,10 @@ static void follow(abPatchIsland* island, Work* w, Follow* loads, bool relaxed, 
     return;
   }
   if (loads->times >= MOST_FOLLOWED || gap <= loads->enough || !(near || bold)) return;
+  if (loads->good && !near) return;
   loads->share = gap < loads->gap ? fmin(1, 1.5 * loads->share) : 0.5 * loads->share;
   loads->gap = gap;
-  if (!loads->direct || loads->times >= BOLD || !solve_loads(island, w))
+  if (!loads->direct || loads->times >= (near ? 2 * BOLD : BOLD) || !solve_loads(island, w))
     follow_loads(island, w, bold ? 8 : 1, 0.1 * loads->enough, bold ? 1 : loads->share);
   if (++loads->times == BOLD) pin_friction(island);
 }
@@ -615,34 +617,52 @@ static bool all_linear(const abPatchIsland* island) {
   return true;
 }
 
+// An island with joints may have several solutions, four feet that push against each other, say,
+// with some of them in the air. Loads that are right already are the way to the one that goes on
+// from the last step: they are left alone until the forces are nearly balanced. Then who slides is
+// decided, and where friction acts.
+#define GOOD_LOADS 1e-2
+enum { LATEST_RENEWAL = 8, MOST_ACCEPTED = 3, MOST_ACCEPTED_DIRECT = 12 };
+
+static void measure(abPatchIsland* island, double* gap) {
+  island->residual = ab_patch_residual(island);
+  *gap = ab_patch_gap(island);
+}
+
 abStatus ab_patch_solve(abPatchIsland* island) {
   const double* param = island->system->param;
-  find_sliding(island);
+  bool joined = island->njoin > 0, renewed = false;
+  bool only = ab_patch_only(island), relaxed = island->departure > 0.01 || only,
+       direct = (has_joints(island) || joined) && island->ncontact <= MOST_DIRECT && !only;
+  if (!direct) find_sliding(island);
   double tolerance = param[AB_PATCH_TOLERANCE], enough = wanted_residual(island);
   int most = (int)param[AB_PATCH_ITERATIONS], since = 0;
-  bool joined = island->njoin > 0;
-  bool direct = (has_joints(island) || joined) && island->ncontact <= MOST_DIRECT,
-       relaxed = island->departure > 0.01 || ab_patch_only(island);
   double gap = 0, best = INFINITY;
   Follow loads = {
       .enough = direct ? DIRECT_GAP : ab_patch_wanted_gap(island), .direct = direct, .share = 0.5};
+  int accepted = direct ? MOST_ACCEPTED_DIRECT : MOST_ACCEPTED;
   Work w = {0};
   for (int n = 0;; n++) {
-    bool turn = false;
-    if (n == 1 && (direct || (relaxed && !ab_patch_only(island)))) renew_profiles(island);
-    if (n > 0 && direct) turn = true;  // one relaxed step is enough to find who sticks
+    bool turn = n > 0 && direct;  // one relaxed step is enough to find who sticks
+    if (n == 1 && relaxed && !direct && !only) renew_profiles(island);
     if (n > 0 && relaxed && !turn) {
       int far = ab_patch_relax(island);
       turn = island->residual <= 0.5 || n >= MOST_RELAXED || far == 0;
     }
     if (turn) relaxed = false;
     if (n == 0 || !relaxed) evaluate(island);
-    if (n == 0 && direct) relaxed = !all_linear(island);
-    island->residual = ab_patch_residual(island);
-    gap = ab_patch_gap(island);
+    measure(island, &gap);
+    if (n == 0 && direct) relaxed = !all_linear(island), loads.good = gap <= GOOD_LOADS;
+    if (n > 0 && direct && !renewed && (island->residual <= NEAR || n >= LATEST_RENEWAL)) {
+      renewed = true;
+      find_sliding(island);
+      renew_profiles(island);
+      evaluate(island);
+      measure(island, &gap);
+    }
     if (n == 0 || !relaxed) {
-      bool settled =
-          gap <= loads.enough || loads.times >= (0.01 * gap <= tolerance ? 3 : MOST_FOLLOWED);
+      bool settled = gap <= loads.enough ||
+                     loads.times >= (0.01 * gap <= tolerance ? accepted : MOST_FOLLOWED);
       if (island->residual <= enough && settled) break;
       if (island->residual < 0.5 * best) best = island->residual, since = 0;
       // rounding stops it
@@ -663,7 +683,7 @@ abStatus ab_patch_solve(abPatchIsland* island) {
       island->nregularised++;
       break;
     }
-    follow(island, &w, &loads, relaxed, gap);
+    if (!(direct && relaxed)) follow(island, &w, &loads, relaxed, gap);
     take_step(island, relaxed ? 1 : line_search(island, &w));
   }
   island->residual = reported(island->residual, gap);
