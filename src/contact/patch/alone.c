@@ -275,9 +275,14 @@ static bool factor_at_X(const abPatchContact* c, const double lack[6], double A[
     if (moves) ab_patch_friction_change(c, 0, 1, 0, change[1]);
     if (moves) ab_patch_friction_change(c, 0, 0, 1, change[2]);
     static const int across[3] = {0, 1, 5};
+    abVec2 u = c->law.axis;
     for (int j = 0; j < 3; j++) {
       double dl = row[0][j], dx = -per * row[2][j] + per * per * f[4] * dl,
              dy = per * row[1][j] - per * per * f[3] * dl;
+      if (u.x != 0 || u.y != 0) {  // only along a line, as in ab_patch_offset
+        double along = u.x * dx + u.y * dy;
+        dx = along * u.x, dy = along * u.y;
+      }
       for (int i = 0; i < 3; i++) {
         int k = across[i];
         full[6 * k + 2 + j] += change[0][k] * dl + change[1][k] * dx + change[2][k] * dy;
@@ -291,31 +296,31 @@ static bool factor_at_X(const abPatchContact* c, const double lack[6], double A[
 }
 
 // Newton's method from X, down to a share of the unit speed. A step that the simplified Newton step
-// behind it does not confirm by being shorter is halved (Deuflhard's natural test). Returns the
-// size of the first step; *done: whether it came to its end.
-static double solve_whole(abPatchContact* c, double least, bool* done) {
-  double A[36], lack[6], s[6], next[6], first = 0;
+// behind it does not confirm by being shorter is halved (Deuflhard's natural test); where halving
+// does not help either, a kink lies ahead, which is not for this method. Returns whether it came to
+// its end.
+static bool solve_whole(abPatchContact* c, double least) {
+  double A[36], lack[6], s[6], next[6];
   double enough = fmax(least * c->unit, 8 * DBL_EPSILON * ab_patch_speed(c, c->V));
-  *done = false;
   evaluate_at_X(c);
   for (int i = 0; i < LOCAL_STEPS; i++) {
     lack_at(c, lack);
-    if (!factor_at_X(c, lack, A)) return first;
+    if (!factor_at_X(c, lack, A)) return false;
     solve_lu(A, lack, s);
     double way = size_of(c, s), taken = 0, a = 1;
-    if (i == 0) first = way;
-    *done = way <= enough;
-    if (*done) return first;
-    for (int cut = 0; cut < MOST_CUTS; cut++, a *= 0.5) {
+    if (way <= enough) return true;
+    bool shorter = false;
+    for (int cut = 0; cut < MOST_CUTS && !shorter; cut++, a *= 0.5) {
       for (int k = 0; k < 6; k++) c->X[k] += (a - taken) * s[k];
       taken = a;
       evaluate_at_X(c);
       lack_at(c, lack);
       solve_lu(A, lack, next);
-      if (size_of(c, next) <= (1 - 0.25 * a) * way) break;
+      shorter = size_of(c, next) <= (1 - 0.25 * a) * way;
     }
+    if (!shorter) return false;
   }
-  return first;
+  return false;
 }
 
 // The answer is the law at X, linearised there.
@@ -396,19 +401,19 @@ static void relax_contact(abPatchContact* c) {
 // where it acts. Newton's method for all at once needs to begin near: rounds bring it there, each
 // with load and place as they are and then those of the pressure found.
 static void solve_only(abPatchContact* c) {
-  bool done = false;
   begin_alone(c);
-  for (int i = 0; i < LOCAL_ROUNDS && !done; i++) {
-    double way = solve_frozen(c, 0.03, NEAR_ENOUGH);
-    if (i == 0) c->far = way;
+  for (int i = 0; i < LOCAL_ROUNDS; i++) {
+    c->far = solve_frozen(c, 0.03, NEAR_ENOUGH);
     if (c->law.mu > 0) {
       ab_patch_set_load(&c->law, fmax(c->X_f[2], ab_patch_least_load(c)));
       ab_patch_follow_pressure(c, c->X, c->X_f);
     }
     double X[6], at[2] = {c->law.at[0], c->law.at[1]}, load = c->law.load;
     memcpy(X, c->X, sizeof X);
-    solve_whole(c, 1e-13, &done);
-    if (done) break;
+    if (solve_whole(c, 1e-13)) {
+      c->far = 0;
+      break;
+    }
     memcpy(c->X, X, sizeof X);
     memcpy(c->law.at, at, sizeof at);
     ab_patch_set_load(&c->law, load);
