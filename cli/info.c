@@ -45,7 +45,8 @@ static void print_head(const abModel* m) {
   printf("  %d moving bodies (%d free, %d joint trees), %d coordinates, %d velocities, %d geoms\n",
          moving, m->nmover - jointed, jointed, m->nq, m->nv, m->ngeom);
   printf("  step %g s, integrator %s, gravity (%g, %g, %g) m/s2\n", m->timestep,
-         m->integrator == AB_RK4 ? "RK4" : "Euler", m->gravity.x, m->gravity.y, m->gravity.z);
+         m->integrator == AB_INTEGRATOR_RK4 ? "RK4" : "Euler", m->gravity.x, m->gravity.y,
+         m->gravity.z);
   printf("  total mass %g kg, extent %.4g m, model %zu bytes\n", m->total_mass, m->extent,
          m->bytes);
   printf("  contact model: %s", m->contact ? m->contact : "the default");

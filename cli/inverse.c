@@ -124,8 +124,8 @@ static bool support_plane(const Job* job, const Sample* s, int body, abPlane* ou
     abPose frame = s->pose[owner];
     abVec3 at = rotate(frame.q, geom->pose.p);
     at = (abVec3){at.x + frame.p.x, at.y + frame.p.y, at.z + frame.p.z};
-    bool plane = geom->shape.type == AB_PLANE;
-    int nface = plane ? 1 : geom->shape.type == AB_BOX ? geom->shape.poly->nface : 0;
+    bool plane = geom->shape.type == AB_SHAPE_PLANE;
+    int nface = plane ? 1 : geom->shape.type == AB_SHAPE_BOX ? geom->shape.poly->nface : 0;
     for (int f = 0; f < nface; f++) {
       abPlane local = plane ? (abPlane){{0, 0, 1}, 0} : geom->shape.poly->plane[f];
       abVec3 n = rotate(frame.q, rotate(geom->pose.q, local.n));

@@ -449,12 +449,13 @@ static int tell_failure(const Run* run) {
   char bodies[200];
   name_bodies(run, bodies, sizeof bodies);
   bool broken = run->failure == AB_STEP_BROKEN;
+  char why[300];
   fprintf(stderr,
           "abut: step %ld (time %.9g s) %s: bodies %s; residual %.3g\n"
-          "      %s; what was recorded until then is kept\n",
+          "      %s\n      %s; what was recorded until then is kept\n",
           broken ? run->step + 1 : run->step, run->data->time,
           broken ? "broke down" : "was not solved to the tolerance", bodies,
-          run->data->stat.residual,
+          run->data->stat.residual, ab_step_text(run->model, run->data, why, sizeof why),
           broken ? "try a smaller --step, or look for extreme forces or masses in the scene"
                  : "try a smaller --step, a larger --set tolerance=..., or --on-failure warn");
   return CLI_BROKEN;

@@ -26,7 +26,7 @@ static void solve(const abContactProblem* problem, abContactSolution* solution) 
     double f = problem->param[KAPPA] * patch->volume - problem->param[DAMPING] * patch->area * u;
     abPairSolution* out = &solution->pair[i];  // all zero: no contact
     out->point = patch->center;
-    out->mode = f > 0 ? AB_SLIP : AB_SEPARATING;
+    out->mode = f > 0 ? AB_CONTACT_SLIP : AB_CONTACT_SEPARATING;
     if (!(f > 0)) continue;
     f *= problem->h;  // impulses, on body 1
     out->impulse.force = out->normal_part.force = (abVec3){f * n.x, f * n.y, f * n.z};
@@ -55,15 +55,18 @@ int main(int argc, char** argv) {
     fprintf(stderr, "%s:%d: %s\n", error.file, error.line, error.message);
     return 1;
   }
-  data->contact = &foundation;
-  for (int i = 0; i < foundation.nparam; i++) data->param[i] = param[i].value;
-  ab_data_reset(model, data, -1);  // forgets what the model before it remembered
+  if (ab_set_contact_model(model, data, &foundation, &error) != AB_OK) {
+    fprintf(stderr, "%s\n", error.message);
+    return 1;
+  }
   while (data->time < 3)
     if (ab_step(model, data) == AB_STEP_BROKEN) return 1;
   const abContact* c = data->contacts;
+  double kappa = 0;
+  ab_get_param(data, "kappa", &kappa, &error);
   if (data->ncontact == 1)
     printf("depth %.6f mm, by hand m g / (kappa A) = %.6f mm\n", 1e3 * c->depth,
-           -1e3 * model->total_mass * model->gravity.z / (data->param[KAPPA] * c->area));
+           -1e3 * model->total_mass * model->gravity.z / (kappa * c->area));
   ab_data_free(data);
   ab_model_free(model);
   return 0;

@@ -8,7 +8,7 @@ static abModel* make(abError* error) {
 
   abGeomDef floor = ab_geom_def();  // body 0 is the world
   floor.name = "floor";
-  floor.type = AB_PLANE;
+  floor.type = AB_SHAPE_PLANE;
   int ok = ab_scene_add_geom(scene, &floor, error) >= 0;
 
   abBodyDef body = ab_body_def();
@@ -24,7 +24,7 @@ static abModel* make(abError* error) {
   abGeomDef geom = ab_geom_def();
   geom.name = "box";
   geom.body = box;
-  geom.type = AB_BOX;
+  geom.type = AB_SHAPE_BOX;
   geom.size = (abVec3){0.10, 0.05, 0.05};  // half lengths
   geom.pose.p = (abVec3){0, 0, 0.05};
   geom.mass = 2;

@@ -5,7 +5,7 @@
 
 static int add_box(abScene* scene, abError* error) {
   abGeomDef floor = ab_geom_def();
-  floor.type = AB_PLANE;
+  floor.type = AB_SHAPE_PLANE;
   floor.friction[0] = 0.3;
   if (ab_scene_add_geom(scene, &floor, error) < 0) return -1;
   abBodyDef body = ab_body_def();
@@ -17,7 +17,7 @@ static int add_box(abScene* scene, abError* error) {
   if (box < 0 || ab_scene_add_joint(scene, &joint, error) < 0) return -1;
   abGeomDef geom = ab_geom_def();
   geom.body = box;
-  geom.type = AB_BOX;
+  geom.type = AB_SHAPE_BOX;
   geom.size = (abVec3){0.1, 0.1, 0.05};
   geom.mass = 1;
   geom.friction[0] = 0.3;  // of a pair: the larger of the two

@@ -13,6 +13,7 @@
 #include <abut/couple.h>
 #include <math.h>
 
+#include "internal.h"
 #include "math/spatial.h"
 
 abCoupling ab_coupling(const abModel* model, int body, double frequency) {
@@ -38,7 +39,7 @@ static void own_response(const abModel* model, const abData* data, int body, abM
   *W = m6_zero();
   for (int i = 0; i < 3; i++) {
     W->m[i][i] = 1 / model->body[body].mass;
-    for (int j = 0; j < 3; j++) W->m[3 + i][3 + j] = data->inv_inertia[body].m[i][j];
+    for (int j = 0; j < 3; j++) W->m[3 + i][3 + j] = data->internal->inv_inertia[body].m[i][j];
   }
 }
 
@@ -47,8 +48,8 @@ static void own_response(const abModel* model, const abData* data, int body, abM
 static void fill_matrix(const abModel* model, const abData* data, int body, abVec3 r,
                         const double gain[6], double A[6][7]) {
   abMat6 W;
-  if (data->response.mover_of_body)
-    ab_response_block(&data->response, body, body, &W);
+  if (data->internal->response.mover_of_body)
+    ab_response_block(&data->internal->response, body, body, &W);
   else
     own_response(model, data, body, &W);
   for (int j = 0; j < 6; j++) {

@@ -6,9 +6,12 @@
 #include <abut/data.h>
 #include <abut/model.h>
 
+#include "internal.h"
+
 static inline bool ab_data_fits(const abModel* m, const abData* d) {
-  return m && d && d->made_for[0] == m->nq && d->made_for[1] == m->nv &&
-         d->made_for[2] == m->nbody && d->made_for[3] == m->ngeom && d->made_for[4] == m->nactuator;
+  const int* made_for = m && d && d->internal ? d->internal->made_for : NULL;
+  return made_for && made_for[0] == m->nq && made_for[1] == m->nv && made_for[2] == m->nbody &&
+         made_for[3] == m->ngeom && made_for[4] == m->nactuator;
 }
 
 #endif

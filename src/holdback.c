@@ -30,6 +30,7 @@
 #include "collide/collide.h"
 #include "collide/touch/touch.h"
 #include "holdback_work.h"
+#include "internal.h"
 #include "math/spatial.h"
 
 // Part of that depth by which a time is found.
@@ -48,7 +49,7 @@ static void set_flight(abHoldWork* w, int m, const double* v, const double* shif
   f->spin = (abSpin){w->data->pose[mover->body0].q, v3(a[3] + b[3], a[4] + b[4], a[5] + b[5]),
                      body->inertia_q, body->inertia};
   abVec3 L = m3_apply(&w->data->inertia[mover->body0], f->spin.w);
-  abVec3 change = m3_apply(&w->data->inv_inertia[mover->body0], v3_cross(L, f->spin.w));
+  abVec3 change = m3_apply(&w->data->internal->inv_inertia[mover->body0], v3_cross(L, f->spin.w));
   f->bend = fmin(w->data->h * v3_norm(change), 2 * v3_norm(f->spin.w));
 }
 
@@ -110,15 +111,15 @@ static Look look(const abHoldWork* w, const abHoldPair* m, double t, abVec3* n, 
 // The normal of the pair's contact in this step or the last one, from the second geom to the first.
 static bool known_normal(const abHoldWork* w, const abHoldPair* m, abVec3* n) {
   uint64_t key = ab_pair_key(m->geom[0], m->geom[1]);
-  int low = 0, high = w->data->npair;
+  int low = 0, high = w->data->internal->npair;
   while (low < high) {
     int middle = (low + high) / 2;
-    if (w->data->pair[middle].key < key)
+    if (w->data->internal->pair[middle].key < key)
       low = middle + 1;
     else
       high = middle;
   }
-  const abPair* pair = low < w->data->npair ? &w->data->pair[low] : NULL;
+  const abPair* pair = low < w->data->internal->npair ? &w->data->internal->pair[low] : NULL;
   if (!pair || pair->key != key) return false;
   *n = pair->geom1 == m->geom[0] ? pair->patch.normal : v3_neg(pair->patch.normal);
   return true;
@@ -178,7 +179,7 @@ static double time_of(const abHoldWork* w, const abHoldPair* m) {
 // --- the whole
 
 static bool take_work(abHoldWork* w) {
-  abArena* scratch = w->data->scratch;
+  abArena* scratch = w->data->internal->scratch;
   size_t n = (size_t)w->model->ngeom;
   w->flight = AB_TAKE(scratch, abFlight, w->model->nmover);
   w->next = AB_TAKE(scratch, double, w->model->nmover);
@@ -220,7 +221,7 @@ static bool follow(abHoldWork* w) {
 }
 
 static abStatus follow_all(abHoldWork* w) {
-  w->meeting = AB_TAKE(w->data->scratch, abHoldPair, w->nkey);
+  w->meeting = AB_TAKE(w->data->internal->scratch, abHoldPair, w->nkey);
   if (!w->meeting) return AB_ERROR_MEMORY;
   for (int i = 0; i < w->nkey; i++) {
     int a = (int)(w->key[i] >> 32), b = (int)(w->key[i] & 0xffffffffu);
@@ -233,12 +234,12 @@ static abStatus follow_all(abHoldWork* w) {
 // Displacements were others than the contacts have been told.
 static void forget(const abHoldWork* w) {
   const abData* data = w->data;
-  size_t bytes = data->contact->memory_bytes(data->param);
-  for (int i = 0; i < data->npair; i++) {
-    int a = w->model->body[data->pair[i].body1].mover,
-        b = w->model->body[data->pair[i].body2].mover;
+  size_t bytes = data->contact->memory_bytes(data->internal->param);
+  for (int i = 0; i < data->internal->npair; i++) {
+    int a = w->model->body[data->internal->pair[i].body1].mover,
+        b = w->model->body[data->internal->pair[i].body2].mover;
     if ((a >= 0 && w->flight[a].until < data->h) || (b >= 0 && w->flight[b].until < data->h))
-      memset(ab_memory_bytes(data->memory, i), 0, bytes);
+      memset(ab_memory_bytes(data->internal->memory, i), 0, bytes);
   }
 }
 
@@ -248,7 +249,7 @@ abStatus ab_hold_back(const abModel* model, abData* data, const double* v, const
   for (int m = 0; m < model->nmover; m++) share[m] = 1, any = any || !model->mover[m].jointed;
   if (!any || !data->contact || data->contact->geometry != AB_GEOMETRY_TOUCH) return AB_OK;
   abHoldWork w = {.model = model, .data = data};
-  abArenaMark mark = ab_arena_mark(data->scratch);
+  abArenaMark mark = ab_arena_mark(data->internal->scratch);
   if (!take_work(&w)) return AB_ERROR_MEMORY;
   for (int m = 0; m < model->nmover; m++) set_flight(&w, m, v, shift);
   abStatus status = ab_hold_near(&w) ? AB_OK : AB_ERROR_MEMORY;
@@ -257,6 +258,6 @@ abStatus ab_hold_back(const abModel* model, abData* data, const double* v, const
     for (int m = 0; m < model->nmover; m++) share[m] = w.flight[m].until / data->h;
     forget(&w);
   }
-  ab_arena_release(data->scratch, mark);
+  ab_arena_release(data->internal->scratch, mark);
   return status;
 }

@@ -8,13 +8,20 @@
 #include "collide/broad/filter.h"
 #include "collide/collide.h"
 #include "holdback_work.h"
+#include "internal.h"
 #include "math/spatial.h"
 
 static bool add_pair(abHoldWork* w, int a, int b) {
   double thin = fmin(w->thin[a], w->thin[b]);
   if (!(w->way[a] + w->way[b] > AB_HOLD_DEEP * thin) || !ab_may_collide(w->model, a, b))
     return true;
-  if (w->nkey % 8 == 0 && !ab_arena_take(w->data->scratch, 8 * sizeof(uint64_t))) return false;
+  enum { MORE = 64 };
+  if (w->nkey % MORE == 0) {
+    uint64_t* key = ab_arena_extend(w->data->internal->scratch, w->key,
+                                    sizeof *key * (size_t)w->nkey, sizeof *key * MORE);
+    if (!key) return false;
+    w->key = key;
+  }
   w->key[w->nkey++] = ab_pair_key(a, b);
   return true;
 }
@@ -78,7 +85,7 @@ static uint64_t order_of(double x) {
 static bool find_fast_pairs(abHoldWork* w, uint64_t* order) {
   for (int i = 0; i < w->nfast; i++)
     order[i] = order_of(w->box[i].low.x) << 32 | (uint64_t)(unsigned)i;
-  if (!ab_sort_keys(w->data->scratch, w->nfast, order)) return false;
+  if (!ab_sort_keys(w->data->internal->scratch, w->nfast, order)) return false;
   for (int i = 0; i < w->nfast; i++) {
     int a = (int)(order[i] & 0xffffffffu);
     uint64_t end = order_of(w->box[a].high.x);
@@ -93,18 +100,18 @@ static bool find_fast_pairs(abHoldWork* w, uint64_t* order) {
 bool ab_hold_near(abHoldWork* w) {
   double slow = find_fast(w);
   if (!w->nfast) return true;
-  abArena* scratch = w->data->scratch;
+  abArena* scratch = w->data->internal->scratch;
   uint64_t* order = AB_TAKE(scratch, uint64_t, w->nfast);
   w->box = AB_TAKE(scratch, abBox, w->nfast);
-  w->key = AB_TAKE(scratch, uint64_t, 0);
-  if (!order || !w->box || !w->key) return false;
+  w->key = NULL;
+  if (!order || !w->box) return false;
   for (int i = 0; i < w->nfast; i++) w->box[i] = swept_box(w, w->fast[i]);
   if (!find_fast_pairs(w, order)) return false;
   for (int i = 0; i < w->nfast; i++) {
     abBox box = {v3_sub(w->box[i].low, v3(slow, slow, slow)),
                  v3_add(w->box[i].high, v3(slow, slow, slow))};
     w->geom = w->fast[i];
-    if (!ab_broadphase_query(w->data->broadphase, w->data, &box, found, w)) return false;
+    if (!ab_broadphase_query(w->data->internal->broadphase, w->data, &box, found, w)) return false;
   }
   return ab_sort_keys(scratch, w->nkey, w->key);
 }

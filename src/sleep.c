@@ -58,6 +58,7 @@
 #include "dynamics/laws.h"
 #include "dynamics/trees.h"
 #include "geometry/support.h"
+#include "internal.h"
 #include "math/spatial.h"
 #include "sleep_store.h"
 #include "state.h"
@@ -118,7 +119,7 @@ static double body_radius(const abModel* model, int b) {
   double most = 0;
   for (int g = body->geom0; g < body->geom0 + body->ngeom; g++) {
     const abGeom* geom = &model->geom[g];
-    if (geom->shape.type == AB_PLANE) continue;
+    if (geom->shape.type == AB_SHAPE_PLANE) continue;
     most = fmax(most, v3_norm(v3_sub(geom->pose.p, body->com)) + ab_shape_radius(&geom->shape));
   }
   if (most > 0 || !(body->mass > 0)) return most;
@@ -144,7 +145,7 @@ abStatus ab_sleep_create(const abModel* model, struct abSleep** out, const bool*
     s->place[b].radius = body_radius(model, b);
     s->watch[m].radius = fmax(s->watch[m].radius, s->place[b].radius);
   }
-  return ab_sleep_store_create(model, &s->store);
+  return ab_sleep_store_create(&s->store);
 }
 
 void ab_sleep_free(struct abSleep* s) {
@@ -193,7 +194,7 @@ static void disturb(abSleep* s, int m) {
 }
 
 void ab_data_wake(abData* data, int body) {
-  abSleep* s = data ? data->sleeper : NULL;
+  abSleep* s = data ? data->internal->sleeper : NULL;
   assert(s && body < s->model->nbody);
   if (!s || body >= s->model->nbody) return;
   if (body >= 0) disturb(s, s->model->body[body].mover);
@@ -230,7 +231,7 @@ static bool moved_from_outside(const abSleep* s, const abData* data, int m) {
 
 static bool settings_changed(abSleep* s, const abModel* model, const abData* data) {
   Settings now = {.h = data->h, .gravity = model->gravity, .contact = data->contact};
-  memcpy(now.param, data->param, sizeof now.param);
+  memcpy(now.param, data->internal->param, sizeof now.param);
   bool changed = memcmp(&now, &s->settings, sizeof now) != 0;
   s->settings = now;
   return changed;
@@ -266,7 +267,7 @@ static void see_inputs(abSleep* s, const abModel* model, const abData* data) {
 }
 
 abStatus ab_sleep_begin(const abModel* model, abData* data) {
-  abSleep* s = data->sleeper;
+  abSleep* s = data->internal->sleeper;
   if (!data->sleep.on && s->nmover_asleep == 0 && !s->woken) return AB_OK;
   data->stat.nasleep = s->nbody_asleep;
   if (data->contact != s->settings.contact) ab_sleep_forget(s);  // another model's memory
@@ -278,7 +279,7 @@ abStatus ab_sleep_begin(const abModel* model, abData* data) {
 }
 
 bool ab_sleep_all(const abModel* model, const abData* data) {
-  return data->sleeper->nmover_asleep == model->nmover && model->nmover > 0;
+  return data->internal->sleeper->nmover_asleep == model->nmover && model->nmover > 0;
 }
 
 static bool geom_awake(const abSleep* s, int geom) {
@@ -287,7 +288,7 @@ static bool geom_awake(const abSleep* s, int geom) {
 }
 
 static abStatus filter_candidates(const abSleep* s, abData* data) {
-  int(*live)[2] = ab_arena_take(data->step_arena, sizeof *live * (size_t)s->ncandidate);
+  int(*live)[2] = ab_arena_take(data->internal->step_arena, sizeof *live * (size_t)s->ncandidate);
   if (!live) return AB_ERROR_MEMORY;
   int n = 0;
   for (int i = 0; i < s->ncandidate; i++) {
@@ -296,23 +297,24 @@ static abStatus filter_candidates(const abSleep* s, abData* data) {
     live[n][0] = c[0], live[n][1] = c[1];
     n++;
   }
-  data->ncandidate = n;
-  data->candidate = (const int(*)[2])live;
+  data->internal->ncandidate = n;
+  data->internal->candidate = (const int(*)[2])live;
   return AB_OK;
 }
 
 abStatus ab_sleep_candidates(abData* data) {
-  abSleep* s = data->sleeper;
-  s->ncandidate = data->ncandidate;
-  s->candidate = data->candidate;
+  abSleep* s = data->internal->sleeper;
+  s->ncandidate = data->internal->ncandidate;
+  s->candidate = data->internal->candidate;
   return s->nmover_asleep > 0 ? filter_candidates(s, data) : AB_OK;
 }
 
 abStatus ab_sleep_touched(const abModel* model, abData* data, bool* woken) {
-  abSleep* s = data->sleeper;
+  abSleep* s = data->internal->sleeper;
   *woken = false;
-  for (int i = 0; i < data->npair && s->nmover_asleep > 0; i++) {
-    int m[2] = {model->body[data->pair[i].body1].mover, model->body[data->pair[i].body2].mover};
+  for (int i = 0; i < data->internal->npair && s->nmover_asleep > 0; i++) {
+    int m[2] = {model->body[data->internal->pair[i].body1].mover,
+                model->body[data->internal->pair[i].body2].mover};
     for (int k = 0; k < 2; k++)
       if (mover_sleeps(s, m[k])) disturb(s, m[k]);
   }
@@ -323,7 +325,7 @@ abStatus ab_sleep_touched(const abModel* model, abData* data, bool* woken) {
 }
 
 abStatus ab_sleep_contacts(abData* data) {
-  return ab_sleep_store_contacts(data->sleeper->store, data);
+  return ab_sleep_store_contacts(data->internal->sleeper->store, data);
 }
 
 // --- falling asleep
@@ -415,14 +417,14 @@ static void fall_asleep(abSleep* s, abData* data, int n, const int* mover) {
 
 // Movers that a law joins, two by two: -1 where there is one only.
 static int count_joins(const abData* data) {
-  const abLaws* laws = data->trees->laws;
+  const abLaws* laws = data->internal->trees->laws;
   int n = 0;
   for (int i = 0; laws && i < laws->n; i++) n += laws->row[i].n;
   return n;
 }
 
 static void add_joins(const abModel* model, const abData* data, int (*mover)[2], bool* touches) {
-  const abLaws* laws = data->trees->laws;
+  const abLaws* laws = data->internal->trees->laws;
   for (int i = 0, n = 0; laws && i < laws->n; i++)
     for (int k = 0; k < laws->row[i].n; k++, n++) {
       const int* dof = laws->row[i].dof;
@@ -436,19 +438,20 @@ static void add_joins(const abModel* model, const abData* data, int (*mover)[2],
 // Islands of this step's pairs and laws: those that may fall asleep do. live: their pairs.
 static abStatus lay_islands(abSleep* s, abData* data, abSleepPair* live, int* nlive) {
   const abModel* model = s->model;
-  int npair = data->npair, nitem = npair + count_joins(data);
-  int(*mover)[2] = ab_arena_take(data->scratch, sizeof *mover * (size_t)nitem);
-  bool* touches = AB_TAKE(data->scratch, bool, model->nmover);
+  int npair = data->internal->npair, nitem = npair + count_joins(data);
+  int(*mover)[2] = ab_arena_take(data->internal->scratch, sizeof *mover * (size_t)nitem);
+  bool* touches = AB_TAKE(data->internal->scratch, bool, model->nmover);
   abIslands islands;
   if (!mover || !touches) return AB_ERROR_MEMORY;
   memset(touches, 0, sizeof *touches * (size_t)model->nmover);
-  for (int i = 0; i < data->npair; i++)
+  for (int i = 0; i < data->internal->npair; i++)
     for (int k = 0; k < 2; k++) {
-      mover[i][k] = model->body[k == 0 ? data->pair[i].body1 : data->pair[i].body2].mover;
+      mover[i][k] =
+          model->body[k == 0 ? data->internal->pair[i].body1 : data->internal->pair[i].body2].mover;
       if (mover[i][k] >= 0) touches[mover[i][k]] = true;
     }
   add_joins(model, data, mover + npair, touches);
-  if (ab_islands(model->nmover, nitem, (const int(*)[2])mover, data->scratch, &islands))
+  if (ab_islands(model->nmover, nitem, (const int(*)[2])mover, data->internal->scratch, &islands))
     return AB_ERROR_MEMORY;
   for (int i = 0; i < islands.n; i++) {
     const int* first = islands.mover + islands.mover_start[i];
@@ -458,7 +461,7 @@ static abStatus lay_islands(abSleep* s, abData* data, abSleepPair* live, int* nl
   for (int m = 0; m < model->nmover; m++)
     if (!touches[m] && model->mover[m].jointed && !mover_sleeps(s, m) && may_sleep(s, 1, &m))
       fall_asleep(s, data, 1, &m);
-  for (int i = 0; i < data->npair; i++) {
+  for (int i = 0; i < data->internal->npair; i++) {
     int m = mover[i][0] >= 0 ? mover[i][0] : mover[i][1];
     if (!mover_sleeps(s, m)) continue;
     live[(*nlive)++] = (abSleepPair){i, model->mover[s->watch[m].group].body0};
@@ -468,7 +471,7 @@ static abStatus lay_islands(abSleep* s, abData* data, abSleepPair* live, int* nl
 
 static abStatus lay_down(abSleep* s, abData* data) {
   int before = s->nmover_asleep, nlive = 0;
-  abSleepPair* live = AB_TAKE(data->scratch, abSleepPair, data->npair);
+  abSleepPair* live = AB_TAKE(data->internal->scratch, abSleepPair, data->internal->npair);
   if (!live) return AB_ERROR_MEMORY;
   abStatus status = lay_islands(s, data, live, &nlive);
   if (status != AB_OK || s->nmover_asleep == before) return status;
@@ -477,7 +480,7 @@ static abStatus lay_down(abSleep* s, abData* data) {
 }
 
 void ab_sleep_end(const abModel* model, abData* data) {
-  abSleep* s = data->sleeper;
+  abSleep* s = data->internal->sleeper;
   if (data->sleep.on && s->nmover_asleep < model->nmover) {
     bool any = false;
     for (int m = 0; m < model->nmover; m++)

@@ -4,6 +4,8 @@
 
 #include <abut/data.h>
 
+struct abSleep;
+
 // asleep: where it says so, per body.
 abStatus ab_sleep_create(const abModel* model, struct abSleep** sleep, const bool** asleep);
 void ab_sleep_free(struct abSleep* sleep);

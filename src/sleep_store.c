@@ -12,10 +12,8 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "collide/collide.h"
+#include "internal.h"
 #include "state.h"
-
-// Address space.
-static const size_t STORE_RESERVE = (size_t)4 << 30;
 
 typedef struct Kept {
   int body;     // one that stands for its island
@@ -39,13 +37,10 @@ struct abSleepStore {
   int now;
 };
 
-abStatus ab_sleep_store_create(const abModel* model, abSleepStore** out) {
+abStatus ab_sleep_store_create(abSleepStore** out) {
   abSleepStore* store = *out = ab_alloc_zero(sizeof *store);
   if (!store) return AB_ERROR_MEMORY;
-  for (int i = 0; i < 2; i++)
-    if (ab_arena_init(&store->table[i].arena,
-                      ab_arena_room(model->bytes, model->ngeom, STORE_RESERVE)) != AB_OK)
-      return AB_ERROR_MEMORY;
+  for (int i = 0; i < 2; i++) ab_arena_init(&store->table[i].arena, SIZE_MAX);
   return AB_OK;
 }
 
@@ -78,7 +73,7 @@ static Table* begin(abSleepStore* store, const abData* data, int n) {
   ab_arena_release(&t->arena, 0);
   t->npair = t->ncontact = 0;
   t->depth = 0;
-  t->nbyte = data->contact ? data->contact->memory_bytes(data->param) : 0;
+  t->nbyte = data->contact ? data->contact->memory_bytes(data->internal->param) : 0;
   t->pair = AB_TAKE(&t->arena, Kept, n);
   t->bytes = ab_arena_take(&t->arena, t->nbyte * (size_t)n);
   t->contact = AB_TAKE(&t->arena, abContact, n);
@@ -102,8 +97,8 @@ static bool append_old(Table* t, const Table* old, int i) {
 
 // *contact: where to look for the pair's.
 static bool append_new(Table* t, const abData* data, abSleepPair new, int* contact) {
-  const abPair* p = &data->pair[new.pair];
-  const abTrace* trace = ab_memory_find(data->memory, p->key);
+  const abPair* p = &data->internal->pair[new.pair];
+  const abTrace* trace = ab_memory_find(data->internal->memory, p->key);
   while (*contact < data->ncontact && contact_key(&data->contacts[*contact]) < p->key) ++*contact;
   bool touches = *contact < data->ncontact && contact_key(&data->contacts[*contact]) == p->key;
   Kept pair = {.body = new.body, .key = p->key, .trace = *trace};
@@ -116,7 +111,8 @@ abStatus ab_sleep_store_add(abSleepStore* store, abData* data, int n, const abSl
   bool room = t != NULL;
   int contact = 0;
   for (int i = 0, k = 0; room && (i < old->npair || k < n);) {
-    bool first = k < n && (i == old->npair || data->pair[new[k].pair].key < old->pair[i].key);
+    bool first =
+        k < n && (i == old->npair || data->internal->pair[new[k].pair].key < old->pair[i].key);
     room = first ? append_new(t, data, new[k++], &contact) : append_old(t, old, i++);
   }
   store->now = 1 - store->now;
@@ -128,11 +124,11 @@ abStatus ab_sleep_store_add(abSleepStore* store, abData* data, int n, const abSl
 // The table of the last step, in which those that have just fallen asleep may still be, made anew
 // with the n entries `wakes` of the store.
 static abStatus give_back(const Table* t, int n, const int* wakes, abData* data) {
-  abMemory* memory = data->memory;
+  abMemory* memory = data->internal->memory;
   int nlast = memory->table[memory->last].n, nkey = 0;
   const uint64_t* last = memory->table[memory->last].key;
-  uint64_t* key = AB_TAKE(data->scratch, uint64_t, nlast + n);
-  int* from = AB_TAKE(data->scratch, int, nlast + n);  // entry of the store, -1: none
+  uint64_t* key = AB_TAKE(data->internal->scratch, uint64_t, nlast + n);
+  int* from = AB_TAKE(data->internal->scratch, int, nlast + n);  // entry of the store, -1: none
   if (!key || !from) return AB_ERROR_MEMORY;
   for (int i = 0, k = 0; i < nlast || k < n; nkey++) {
     uint64_t a = i < nlast ? last[i] : UINT64_MAX;
@@ -155,7 +151,7 @@ static abStatus give_back(const Table* t, int n, const int* wakes, abData* data)
 abStatus ab_sleep_store_wake(abSleepStore* store, const bool* asleep, abData* data) {
   const Table* old = &store->table[store->now];
   if (old->npair == 0) return AB_OK;
-  int *wakes = AB_TAKE(data->scratch, int, old->npair), n = 0;
+  int *wakes = AB_TAKE(data->internal->scratch, int, old->npair), n = 0;
   Table* t = begin(store, data, old->npair);
   bool room = t && wakes;
   for (int i = 0; room && i < old->npair; i++) {
@@ -174,7 +170,7 @@ abStatus ab_sleep_store_contacts(const abSleepStore* store, abData* data) {
   const Table* t = &store->table[store->now];
   if (t->ncontact == 0) return AB_OK;
   int nlive = data->ncontact, n = nlive + t->ncontact;
-  abContact* all = nlive > 0 ? AB_TAKE(data->step_arena, abContact, n) : t->contact;
+  abContact* all = nlive > 0 ? AB_TAKE(data->internal->step_arena, abContact, n) : t->contact;
   if (!all) return AB_ERROR_MEMORY;
   const abContact *a = data->contacts, *b = t->contact;
   const abContact *a_end = a + nlive, *b_end = b + t->ncontact;

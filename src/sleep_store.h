@@ -11,7 +11,7 @@ typedef struct abSleepPair {
   int body;  // one that stands for its island
 } abSleepPair;
 
-abStatus ab_sleep_store_create(const abModel* model, abSleepStore** store);
+abStatus ab_sleep_store_create(abSleepStore** store);
 void ab_sleep_store_free(abSleepStore* store);
 void ab_sleep_store_clear(abSleepStore* store);
 // Takes in pairs of the step that has just ended, ascending: what is remembered of them, and their

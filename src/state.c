@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "internal.h"
 
 enum { STATE_VERSION = 1 };
 
@@ -61,7 +62,7 @@ static uint64_t checksum_content(Header header, const char* rest) {
 }
 
 static size_t pair_bytes(const abData* data) {
-  return data->contact ? data->contact->memory_bytes(data->param) : 0;
+  return data->contact ? data->contact->memory_bytes(data->internal->param) : 0;
 }
 
 static uint64_t checksum_sizes(const abModel* m, const abData* data) {
@@ -86,7 +87,7 @@ static void walk_memory(abMemory* memory, const abData* data, abWalk* walk) {
   ab_memory_clear(memory, pair_bytes(data));
   // A crafted block may say any number.
   if (walk->good) walk->good = n >= 0 && (size_t)n <= (walk->room - walk->used) / sizeof(uint64_t);
-  uint64_t* key = walk->good ? AB_TAKE(data->scratch, uint64_t, n) : NULL;
+  uint64_t* key = walk->good ? AB_TAKE(data->internal->scratch, uint64_t, n) : NULL;
   if (!key) walk->good = false;
   if (walk->good) ab_walk(walk, key, sizeof *key * (size_t)n);
   for (int i = 1; i < n && walk->good; i++) walk->good = key[i - 1] < key[i];
@@ -106,8 +107,8 @@ static void walk_state(const abModel* model, abData* data, abWalk* walk) {
   ab_walk(walk, data->applied, sizeof(abWrench) * (size_t)model->nbody);
   ab_walk(walk, data->mocap_pos, sizeof(abVec3) * (size_t)model->nmocap);
   ab_walk(walk, data->mocap_quat, sizeof(abQuat) * (size_t)model->nmocap);
-  walk_memory(data->memory, data, walk);
-  ab_sleep_walk(data->sleeper, data, walk);
+  walk_memory(data->internal->memory, data, walk);
+  ab_sleep_walk(data->internal->sleeper, data, walk);
 }
 
 static size_t count(const abModel* model, const abData* data) {
@@ -176,15 +177,15 @@ abStatus ab_state_set(const abModel* model, abData* data, const void* block, siz
                       abError* error) {
   abStatus status = check(model, data, block, bytes, error);
   if (status != AB_OK) return status;
-  abArenaMark mark = ab_arena_mark(data->scratch);
+  abArenaMark mark = ab_arena_mark(data->internal->scratch);
   abWalk walk = {.kind = AB_WALK_READ,
                  .block = (char*)block + sizeof(Header),  // only read
                  .room = bytes - sizeof(Header),
                  .good = true};
-  data->ncandidate = data->npair = data->ncontact = 0;
-  data->stat = (abStat){.bad_body = -1};
+  data->internal->ncandidate = data->internal->npair = data->ncontact = 0;
+  data->stat = (abStat){.bad_index = -1, .bad_body = -1};
   walk_state(model, data, &walk);
-  ab_arena_release(data->scratch, mark);
+  ab_arena_release(data->internal->scratch, mark);
   if (!walk.good || walk.used != walk.room) {
     ab_data_reset(model, data, -1);
     return ab_fail(error, AB_ERROR_MEMORY, NULL, 0,
@@ -204,7 +205,7 @@ abStatus ab_data_copy(const abModel* model, const abData* from, abData* to, abEr
     to->h = from->h;
     to->sleep = from->sleep;
     to->contact = from->contact;
-    memcpy(to->param, from->param, sizeof to->param);
+    memcpy(to->internal->param, from->internal->param, sizeof to->internal->param);
     status = ab_state_set(model, to, block, bytes, error);
   }
   ab_free(block);

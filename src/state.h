@@ -5,6 +5,7 @@
 
 #include <abut/state.h>
 
+struct abSleep;
 struct abSleepStore;
 
 typedef enum abWalkKind { AB_WALK_COUNT, AB_WALK_WRITE, AB_WALK_READ } abWalkKind;

@@ -1,4 +1,4 @@
-// One step. ARCHITECTURE.md and the order of fields in abut/data.h tell the same story.
+// One step. ARCHITECTURE.md and the order of fields in internal.h tell the same story.
 #include <abut/abut.h>
 #include <math.h>
 #include <string.h>
@@ -14,8 +14,10 @@
 #include "dynamics/laws.h"
 #include "dynamics/response.h"
 #include "dynamics/trees.h"
+#include "fault.h"
 #include "fits.h"
 #include "holdback.h"
+#include "internal.h"
 #include "math/spatial.h"
 #include "sleep.h"
 
@@ -34,9 +36,9 @@ static bool has_exploded(const abModel* model, const abData* data, double before
 
 // Phases 2 to 8, for those awake.
 static abStatus move(const abModel* model, abData* data) {
-  Answer answer = {.v = AB_TAKE(data->scratch, double, model->nv),
-                   .shift = AB_TAKE(data->scratch, double, model->nv),
-                   .share = AB_TAKE(data->scratch, double, model->nmover)};
+  Answer answer = {.v = AB_TAKE(data->internal->scratch, double, model->nv),
+                   .shift = AB_TAKE(data->internal->scratch, double, model->nv),
+                   .share = AB_TAKE(data->internal->scratch, double, model->nmover)};
   if (!answer.v || !answer.shift || !answer.share) return AB_ERROR_MEMORY;
   ab_free_motion(model, data);            // 2 velocity without contact
   ab_response_begin(model, data);         // 3 how impulses change it
@@ -55,7 +57,7 @@ static abStatus move(const abModel* model, abData* data) {
 
 // Coordinates and velocities, to go back to.
 static double* keep_state(const abModel* model, const abData* data) {
-  double* kept = AB_TAKE(data->scratch, double, model->nq + model->nv);
+  double* kept = AB_TAKE(data->internal->scratch, double, model->nq + model->nv);
   if (!kept) return NULL;
   memcpy(kept, data->q, sizeof(double) * (size_t)model->nq);
   memcpy(kept + model->nq, data->v, sizeof(double) * (size_t)model->nv);
@@ -65,17 +67,18 @@ static double* keep_state(const abModel* model, const abData* data) {
 static void go_back(const abModel* model, abData* data, const double* kept) {
   memcpy(data->q, kept, sizeof(double) * (size_t)model->nq);
   memcpy(data->v, kept + model->nq, sizeof(double) * (size_t)model->nv);
-  data->trees->seen = false;  // the step has moved bodies
-  memset(data->trees->placed, 0, sizeof *data->trees->placed * (size_t)model->nmover);
+  data->internal->trees->seen = false;  // the step has moved bodies
+  memset(data->internal->trees->placed, 0,
+         sizeof *data->internal->trees->placed * (size_t)model->nmover);
   ab_kinematics(model, data);
 }
 
 abStepStatus ab_step(const abModel* model, abData* data) {
   if (!ab_data_fits(model, data)) return AB_STEP_BROKEN;
-  ab_arena_release(data->step_arena, 0);
-  abArenaMark mark = ab_arena_mark(data->scratch);
-  data->stat = (abStat){.status = AB_STEP_OK, .bad_body = -1};
-  data->ncandidate = data->npair = data->ncontact = 0;
+  ab_arena_release(data->internal->step_arena, 0);
+  abArenaMark mark = ab_arena_mark(data->internal->scratch);
+  data->stat = (abStat){.status = AB_STEP_OK, .bad_index = -1, .bad_body = -1};
+  data->internal->ncandidate = data->internal->npair = data->ncontact = 0;
 
   ab_kinematics(model, data);                     // 1 q, v -> pose and twist of every body
   abStatus status = ab_sleep_begin(model, data);  //   whoever was disturbed wakes
@@ -89,16 +92,19 @@ abStepStatus ab_step(const abModel* model, abData* data) {
   // 9 finish: a broken step leaves the state as it was.
   bool good = status == AB_OK && state_is_finite(model, data, &data->stat.bad_body);
   if (good) ab_kinematics(model, data);
-  if (!good || (moves && has_exploded(model, data, energy, &data->stat.bad_body))) {
+  bool exploded = good && moves && has_exploded(model, data, energy, &data->stat.bad_body);
+  if (!good || exploded) {
     data->stat.status = AB_STEP_BROKEN;
     if (kept) go_back(model, data, kept);
+    ab_fault_find(model, data, status, exploded);
   } else {
+    if (data->stat.status != AB_STEP_OK) data->stat.cause = AB_CAUSE_CONVERGENCE;
     data->time += data->h;
-    if (moves && data->contact) ab_memory_commit(data->memory);
+    if (moves && data->contact) ab_memory_commit(data->internal->memory);
     ab_sleep_end(model, data);  //   whatever has come to rest falls asleep
   }
-  data->trees->laws = NULL;  // it was in the scratch
-  ab_arena_release(data->scratch, mark);
+  data->internal->trees->laws = NULL;  // it was in the scratch
+  ab_arena_release(data->internal->scratch, mark);
   return data->stat.status;
 }
 
@@ -116,13 +122,13 @@ static abStatus detect(const abModel* model, abData* data) {
       ab_response_begin(model, data);
     }
   }
-  data->stat.ncandidate = data->ncandidate;
-  data->stat.npair = data->npair;
+  data->stat.ncandidate = data->internal->ncandidate;
+  data->stat.npair = data->internal->npair;
   return status;
 }
 
 static abContactBody* describe_bodies(const abModel* model, const abData* data) {
-  abContactBody* body = AB_TAKE(data->scratch, abContactBody, model->nbody);
+  abContactBody* body = AB_TAKE(data->internal->scratch, abContactBody, model->nbody);
   if (!body) return NULL;
   for (int i = 0; i < model->nbody; i++) {
     const abBody* b = &model->body[i];
@@ -132,9 +138,9 @@ static abContactBody* describe_bodies(const abModel* model, const abData* data) 
                               .q = data->pose[i].q,
                               .com_local = b->com,
                               .twist = data->twist[i],
-                              .twist_free = data->twist_free[i],
+                              .twist_free = data->internal->twist_free[i],
                               .gravity = b->gravity ? model->gravity : v3_zero(),
-                              .bias = data->bias[i],
+                              .bias = data->internal->bias[i],
                               .load = load,
                               .hull = b->hull};
   }
@@ -143,20 +149,20 @@ static abContactBody* describe_bodies(const abModel* model, const abData* data) 
 
 // The impulse acts at a point; bodies feel it at their centres of mass.
 static void apply_impulses(abData* data, const abPairSolution* solution, double* v) {
-  for (int i = 0; i < data->npair; i++) {
-    const abPair* pair = &data->pair[i];
+  for (int i = 0; i < data->internal->npair; i++) {
+    const abPair* pair = &data->internal->pair[i];
     const abPairSolution* s = &solution[i];
     abWrench on1 = wrench_move(s->impulse, v3_sub(data->com[pair->body1], s->point));
     abWrench on2 = wrench_move(wrench_neg(s->impulse), v3_sub(data->com[pair->body2], s->point));
-    ab_response_apply(&data->response, pair->body1, on1, v);
-    ab_response_apply(&data->response, pair->body2, on2, v);
+    ab_response_apply(&data->internal->response, pair->body1, on1, v);
+    ab_response_apply(&data->internal->response, pair->body2, on2, v);
   }
 }
 
 // Without contact the laws that join bodies are the default model's, with its defaults.
 static const abContactModel* solver(const abData* data, double defaults[64], const double** param) {
   const abContactModel* contact = data->contact ? data->contact : ab_contact_model(0);
-  *param = data->contact ? data->param : defaults;
+  *param = data->contact ? data->internal->param : defaults;
   for (int i = 0; !data->contact && i < 64; i++)
     defaults[i] = i < contact->nparam ? contact->param[i].value : 0;
   return contact;
@@ -167,7 +173,7 @@ static abStatus solve_once(const abModel* model, abData* data, const abContactBo
   double defaults[64];
   const double* param;
   const abContactModel* contact = solver(data, defaults, &param);
-  memset(solution->pair, 0, sizeof *solution->pair * (size_t)data->npair);
+  memset(solution->pair, 0, sizeof *solution->pair * (size_t)data->internal->npair);
   memset(solution->shift, 0, sizeof(double) * (size_t)model->nv);
   solution->v_known = false;
   solution->residual = 0, solution->nregularised = 0, solution->status = AB_STEP_OK;
@@ -177,19 +183,19 @@ static abStatus solve_once(const abModel* model, abData* data, const abContactBo
                               .length = model->extent,
                               .nbody = model->nbody,
                               .body = body,
-                              .npair = data->npair,
-                              .pair = data->pair,
-                              .response = &data->response,
+                              .npair = data->internal->npair,
+                              .pair = data->internal->pair,
+                              .response = &data->internal->response,
                               .v = data->v,
                               .v_free = data->v_free,
                               .param = param,
                               .memory_bytes = contact->memory_bytes(param),
-                              .scratch = data->scratch,
-                              .pool = data->pool};
+                              .scratch = data->internal->scratch,
+                              .pool = data->internal->pool};
   if (contact->takes_rows && !ab_free_motion_rows(model, data, &problem.nrow, &problem.row))
     return AB_ERROR_MEMORY;
-  if (contact->takes_rows && data->trees->laws)
-    problem.nlaw = data->trees->laws->n, problem.law = data->trees->laws->row;
+  if (contact->takes_rows && data->internal->trees->laws)
+    problem.nlaw = data->internal->trees->laws->n, problem.law = data->internal->trees->laws->row;
   int before = solution->iterations;
   solution->iterations = 0;
   contact->solve(&problem, solution);
@@ -209,15 +215,16 @@ enum { MAX_ROUNDS = 8 };
 
 static abStatus solve_rounds(const abModel* model, abData* data, const abContactBody* body,
                              abContactSolution* solution) {
-  size_t bytes = data->contact->memory_bytes(data->param), n = (size_t)data->npair;
-  char* aside = ab_arena_take(data->scratch, n * bytes);
+  size_t bytes = data->contact->memory_bytes(data->internal->param),
+         n = (size_t)data->internal->npair;
+  char* aside = ab_arena_take(data->internal->scratch, n * bytes);
   if (!aside) return AB_ERROR_MEMORY;
-  for (size_t i = 0; i < n; i++) memcpy(aside + i * bytes, data->pair[i].memory, bytes);
+  for (size_t i = 0; i < n; i++) memcpy(aside + i * bytes, data->internal->pair[i].memory, bytes);
   abStatus status = solve_once(model, data, body, solution);
   for (int k = 1; status == AB_OK && k < MAX_ROUNDS; k++) {
     if (!ab_free_motion_follow(model, data, solution->v)) break;
     ab_response_update(model, data);
-    for (size_t i = 0; i < n; i++) memcpy(data->pair[i].memory, aside + i * bytes, bytes);
+    for (size_t i = 0; i < n; i++) memcpy(data->internal->pair[i].memory, aside + i * bytes, bytes);
     status = solve_once(model, data, body, solution);
   }
   return status;
@@ -227,16 +234,16 @@ static abStatus solve_rounds(const abModel* model, abData* data, const abContact
 // it: what they lead to is its motion without contact.
 static void take_laws_for_free(const abModel* model, abData* data, const abPairSolution* pair,
                                const double* v) {
-  if (!data->trees->laws || model->integrator == AB_RK4) return;
+  if (!data->internal->trees->laws || model->integrator == AB_RK4) return;
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
     bool touched = !mover->jointed;
-    for (int i = 0; i < data->npair && !touched; i++) {
-      bool own = model->body[data->pair[i].body1].mover == m ||
-                 model->body[data->pair[i].body2].mover == m;
+    for (int i = 0; i < data->internal->npair && !touched; i++) {
+      bool own = model->body[data->internal->pair[i].body1].mover == m ||
+                 model->body[data->internal->pair[i].body2].mover == m;
       touched = own && v3_norm2(pair[i].impulse.force) > 0;
     }
-    data->trees->laws->touched[m] = touched && mover->jointed;
+    data->internal->trees->laws->touched[m] = touched && mover->jointed;
     if (!touched)
       memcpy(data->v_free + mover->dof0, v + mover->dof0, sizeof(double) * (size_t)mover->ndof);
   }
@@ -245,17 +252,18 @@ static void take_laws_for_free(const abModel* model, abData* data, const abPairS
 static abStatus solve_contact(const abModel* model, abData* data, Answer* answer) {
   const abContactModel* contact = data->contact;
   memset(answer->shift, 0, sizeof(double) * (size_t)model->nv);
-  bool joined = data->trees->laws && data->trees->laws->n > 0;
+  bool joined = data->internal->trees->laws && data->internal->trees->laws->n > 0;
   if (joined && contact && !contact->takes_rows) return AB_ERROR_UNSUPPORTED;  // ab_set_contact
-  if (!joined &&
-      (!contact || (data->npair == 0 && !contact->moves_bodies && !contact->takes_rows))) {
+  if (!joined && (!contact ||
+                  (data->internal->npair == 0 && !contact->moves_bodies && !contact->takes_rows))) {
     memcpy(answer->v, data->v_free, sizeof(double) * (size_t)model->nv);
     return AB_OK;
   }
-  abContactSolution solution = {.pair = AB_TAKE(data->scratch, abPairSolution, data->npair),
-                                .v = answer->v,
-                                .shift = answer->shift,
-                                .twist_end = AB_TAKE(data->scratch, abTwist, model->nbody)};
+  abContactSolution solution = {
+      .pair = AB_TAKE(data->internal->scratch, abPairSolution, data->internal->npair),
+      .v = answer->v,
+      .shift = answer->shift,
+      .twist_end = AB_TAKE(data->internal->scratch, abTwist, model->nbody)};
   abContactBody* body = describe_bodies(model, data);
   if (!solution.pair || !solution.twist_end || !body) return AB_ERROR_MEMORY;
   ab_response_touch(model, data);
@@ -269,8 +277,8 @@ static abStatus solve_contact(const abModel* model, abData* data, Answer* answer
   if (status != AB_OK) return status;
   take_laws_for_free(model, data, solution.pair, answer->v);
   if (!contact) return AB_OK;
-  for (int i = 0; i < data->npair; i++)
-    ab_memory_next(data->memory, i)->watch = solution.pair[i].watch;
+  for (int i = 0; i < data->internal->npair; i++)
+    ab_memory_next(data->internal->memory, i)->watch = solution.pair[i].watch;
   if (contact->moves_bodies) answer->twist_end = solution.twist_end;
   return ab_report_contacts(data, solution.pair);
 }
@@ -300,7 +308,7 @@ static bool all_finite(const double* x, int n) {
 static bool state_is_finite(const abModel* model, const abData* data, int* bad_body) {
   bool finite = all_finite(data->q, model->nq);
   if (finite && all_slow(data->v, model->nv, FASTEST)) return true;
-  double limit = fmax(FASTEST, 4 * fastest(data->trees->v_seen, model->nv));
+  double limit = fmax(FASTEST, 4 * fastest(data->internal->trees->v_seen, model->nv));
   if (finite && all_slow(data->v, model->nv, limit)) return true;
   for (int i = 0; i < model->njoint; i++) {
     const abJoint* j = &model->joint[i];
@@ -320,7 +328,7 @@ static double body_energy(const abModel* model, const abData* data, int b, abTwi
 
 // A step ends with the energy that the next one begins with.
 static double energy_now(const abModel* model, const abData* data) {
-  double* known = &data->trees->kinetic;
+  double* known = &data->internal->trees->kinetic;
   if (*known < 0) *known = ab_kinetic_energy(model, data);
   return *known;
 }
@@ -339,7 +347,7 @@ static bool has_exploded(const abModel* model, const abData* data, double before
   int body = -1;
   for (int b = 1; b < model->nbody; b++) {
     if (model->body[b].mover < 0) continue;
-    explained += body_energy(model, data, b, data->twist_free[b]);
+    explained += body_energy(model, data, b, data->internal->twist_free[b]);
     explained += 0.5 * model->body[b].mass * speed * speed;
     double own = body_energy(model, data, b, data->twist[b]);
     if (!(own <= most)) most = own, body = b;

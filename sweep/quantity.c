@@ -90,7 +90,7 @@ static double body_up_face(const Quantity* q, const Watch* w, const abData* data
   const abShape* hull = w->model->body[q->body].hull;
   int best = 0;
   double most = -INFINITY;
-  if (hull && hull->type == AB_MESH) {
+  if (hull && hull->type == AB_SHAPE_MESH) {
     for (int i = 0; i < hull->poly->nface; i++) {
       double c = dot(up, hull->poly->plane[i].n);
       if (c > most) best = i + 1, most = c;
@@ -109,7 +109,7 @@ static double body_down_face(const Quantity* q, const Watch* w, const abData* da
   const abMat3* R = &data->R[q->body];
   const abVec3 down = {-R->m[2][0], -R->m[2][1], -R->m[2][2]};
   const abShape* hull = w->model->body[q->body].hull;
-  if (!hull || hull->type != AB_MESH) return -body_up_face(q, w, data);
+  if (!hull || hull->type != AB_SHAPE_MESH) return -body_up_face(q, w, data);
   int best = 0;
   double most = -INFINITY;
   for (int i = 0; i < hull->poly->nface; i++) {

@@ -9,7 +9,8 @@
 
 #include "support/check.h"
 
-static long count, fail_at, living;  // allocations so far; the one that fails; not yet freed
+// Allocations so far; the one that fails; not yet freed. Threads of a step count, too.
+static _Atomic long count, fail_at, living;
 
 static bool fails(void) { return ++count == fail_at; }
 

@@ -20,7 +20,7 @@ static int create(void** state) {
   j.body = body, j.type = AB_JOINT_FREE;
   ab_scene_add_joint(scene, &j, &error);
   abGeomDef g = ab_geom_def();
-  g.body = body, g.type = AB_BOX, g.size = v3(0.05, 0.04, 0.03), g.density = 1000;
+  g.body = body, g.type = AB_SHAPE_BOX, g.size = v3(0.05, 0.04, 0.03), g.density = 1000;
   ab_scene_add_geom(scene, &g, &error);
   ab_scene_option(scene)->timestep = 0.005;
   model = ab_scene_compile(scene, &error);

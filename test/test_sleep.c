@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "collide/collide.h"
+#include "internal.h"
 #include "math/spatial.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -63,7 +64,7 @@ static Columns columns(const char* contact, int n, double h) {
     c.low[i] = world_add_box(&c.w, v3(0.05, 0.05, 0.04), 1, at(0.5 * i, 0, 0.04));
     c.high[i] = world_add_box(&c.w, v3(0.04, 0.04, 0.03), 0.5, at(0.5 * i, 0, 0.11));
   }
-  c.ball = world_add_shape(&c.w, AB_SPHERE, v3(0.03, 0, 0), 0.2, at(0, 0, 1000));
+  c.ball = world_add_shape(&c.w, AB_SHAPE_SPHERE, v3(0.03, 0, 0), 0.2, at(0, 0, 1000));
   world_start(&c.w, contact);
   let_sleep(&c.w);
   return c;
@@ -194,7 +195,7 @@ static void waking_is_exact(void** state) {
     Columns a = columns(MODEL[k], 1, 1e-3), b = columns(MODEL[k], 1, 1e-3);
     run_until_asleep(&a.w, 2, 5);
     b.w.data->sleep.on = false;
-    copy_memory(a.w.data->memory, b.w.data->memory);
+    copy_memory(a.w.data->internal->memory, b.w.data->internal->memory);
     for (int i = 0; i < 100; i++) step(&a.w);
     throw_ball(&a);
     for (int i = 0; i < 20 && a.w.data->stat.nasleep; i++) {
@@ -285,7 +286,7 @@ static void a_woken_island_wakes_the_next(void** state) {
     Columns a = columns(MODEL[k], 2, 1e-3), b = columns(MODEL[k], 2, 1e-3);
     run_until_asleep(&a.w, 4, 5);
     b.w.data->sleep.on = false;
-    copy_memory(a.w.data->memory, b.w.data->memory);
+    copy_memory(a.w.data->internal->memory, b.w.data->internal->memory);
     copy_motion(&a.w, &b.w);
     world_set_twist(&a.w, a.low[0], (abTwist){v3(4, 0, 0), v3_zero()});
     world_set_twist(&b.w, b.low[0], (abTwist){v3(4, 0, 0), v3_zero()});
@@ -380,7 +381,7 @@ static void servos_sleep_until_their_target_changes(void** state) {
   }
   run_until_asleep(&w, 4, 2);
   World awake = {.model = w.model, .data = ab_data_create(w.model, &error)};
-  copy_memory(w.data->memory, awake.data->memory);
+  copy_memory(w.data->internal->memory, awake.data->internal->memory);
   world_run(&w, 0.5);
   assert_int_equal(w.data->stat.npair, 0);
   copy_motion(&w, &awake);
@@ -410,7 +411,7 @@ static void slow_motion_goes_on(void** state) {
   (void)state;
   for (double u = 1e-2; u > 5e-5; u /= 10) {
     World w = world_begin(1e-3, true);
-    int ball = world_add_shape(&w, AB_SPHERE, v3(0.05, 0, 0), 1, at(0, 0, 0.05));
+    int ball = world_add_shape(&w, AB_SHAPE_SPHERE, v3(0.05, 0, 0), 1, at(0, 0, 0.05));
     w.mu_static = w.mu_kinetic = 0;
     int box = world_add_box(&w, v3(0.05, 0.05, 0.05), 1, at(0, 1, 0.05));
     world_start(&w, "patch");
@@ -554,12 +555,16 @@ static void no_allocation_while_falling_asleep_and_waking(void** state) {
   (void)state;
   ab_set_allocator((abAllocator){counting_alloc, counting_realloc, free});
   Columns c = columns("patch", 2, 1e-3);
-  long before = nalloc;
-  world_run(&c.w, 0.5);
-  assert_int_equal(c.w.data->stat.nasleep, 4);
-  throw_ball(&c);
-  world_run(&c.w, 0.1);
-  assert_int_equal(c.w.data->stat.nasleep, 2);
+  long before = 0;
+  for (int life = 0; life < 2; life++) {  // in the first it grows
+    ab_data_reset(c.w.model, c.w.data, -1);
+    before = nalloc;
+    world_run(&c.w, 0.5);
+    assert_int_equal(c.w.data->stat.nasleep, 4);
+    throw_ball(&c);
+    world_run(&c.w, 0.1);
+    assert_int_equal(c.w.data->stat.nasleep, 2);
+  }
   assert_int_equal(nalloc, before);
   world_free(&c.w);
   ab_set_allocator((abAllocator){malloc, realloc, free});

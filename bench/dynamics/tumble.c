@@ -47,8 +47,8 @@ int main(void) {
   printf("Torque-free tumbling: moments 1, 2, 3, w = (0.01, 5, 0.01), h = 0.01 s, 20 s.\n");
   printf("Largest relative deviation of energy and angular momentum.\n\n");
   printf("  %-8s %-28s %10s %10s\n", "engine", "integrator", "energy", "momentum");
-  row("abut", "semi-implicit Euler (default)", tumble_abut(AB_EULER));
-  row("abut", "RK4", tumble_abut(AB_RK4));
+  row("abut", "semi-implicit Euler (default)", tumble_abut(AB_INTEGRATOR_EULER));
+  row("abut", "RK4", tumble_abut(AB_INTEGRATOR_RK4));
 #ifdef ABUT_HAVE_MUJOCO
   row("MuJoCo", "Euler (default)", tumble_mujoco("Euler"));
   row("MuJoCo", "implicit", tumble_mujoco("implicit"));

@@ -139,7 +139,7 @@ static abModel* drop_scene(abShapeType type, double h) {
   ab_scene_option(scene)->timestep = h;
   ab_scene_option(scene)->gravity = (abVec3){0, 0, -9.8};
   abGeomDef floor = ab_geom_def();
-  floor.type = AB_PLANE, floor.size = (abVec3){5, 5, 1}, floor.friction[0] = 0.4;
+  floor.type = AB_SHAPE_PLANE, floor.size = (abVec3){5, 5, 1}, floor.friction[0] = 0.4;
   require(ab_scene_add_geom(scene, &floor, &error) >= 0, &error);
   abBodyDef body = ab_body_def();
   body.pose.p.z = 0.8;
@@ -149,9 +149,9 @@ static abModel* drop_scene(abShapeType type, double h) {
   require(ab_scene_add_joint(scene, &joint, &error) >= 0, &error);
   abGeomDef geom = ab_geom_def();
   geom.body = b, geom.type = type, geom.friction[0] = 0.4;
-  geom.size = type == AB_BOX ? (abVec3){0.2, 0.15, 0.1} : (abVec3){0.15, 0.2, 0};
+  geom.size = type == AB_SHAPE_BOX ? (abVec3){0.2, 0.15, 0.1} : (abVec3){0.15, 0.2, 0};
   abVec3 cloud[32];
-  if (type == AB_MESH) {
+  if (type == AB_SHAPE_MESH) {
     for (int i = 0; i < 32; i++) {
       double z = uniform(-1, 1), phi = uniform(0, 6.283185307179586), r = sqrt(1 - z * z);
       cloud[i] = (abVec3){0.2 * r * cos(phi), 0.15 * r * sin(phi), 0.1 * z};
@@ -208,9 +208,9 @@ int main(void) {
   printf("%-22s %8s %8s %8s %8s %8s %8s %7s %7s %6s\n", "", "step", "solve", "iter", "per it",
          "change", "ch.max", "n keep", "n chg", "failed");
   print("desk (goal 15 us)", desk());
-  print("box drops", drops(AB_BOX));
-  print("cylinder drops", drops(AB_CYLINDER));
-  print("32-vertex hull drops", drops(AB_MESH));
+  print("box drops", drops(AB_SHAPE_BOX));
+  print("cylinder drops", drops(AB_SHAPE_CYLINDER));
+  print("32-vertex hull drops", drops(AB_SHAPE_MESH));
   printf("the paper's desk: 5300 us a step (MATLAB, PATH); goal for a change of mode: 300 us\n");
   return 0;
 }

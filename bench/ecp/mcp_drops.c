@@ -146,13 +146,13 @@ static abModel* scene_of_box(void) {
   ab_scene_option(scene)->timestep = 0.005;
   ab_scene_option(scene)->gravity = (abVec3){0, 0, -G};
   abGeomDef floor = ab_geom_def(), box = ab_geom_def();
-  floor.type = AB_PLANE, floor.size = (abVec3){5, 5, 1}, floor.friction[0] = MU;
+  floor.type = AB_SHAPE_PLANE, floor.size = (abVec3){5, 5, 1}, floor.friction[0] = MU;
   ab_scene_add_geom(scene, &floor, NULL);
   abBodyDef body = ab_body_def();
   abJointDef joint = ab_joint_def();
   joint.body = box.body = ab_scene_add_body(scene, &body, NULL), joint.type = AB_JOINT_FREE;
   ab_scene_add_joint(scene, &joint, NULL);
-  box.type = AB_BOX, box.friction[0] = MU;
+  box.type = AB_SHAPE_BOX, box.friction[0] = MU;
   box.size = (abVec3){HALF[0], HALF[1], HALF[2]};
   ab_scene_add_geom(scene, &box, NULL);
   abModel* model = ab_scene_compile(scene, NULL);
@@ -165,10 +165,8 @@ int main(void) {
   abData* d = m ? ab_data_create(m, NULL) : NULL;
   void* work = malloc(ab_mcp_workspace(N));
   if (!d || !work) return 1;
-  for (int i = 0; i < ab_contact_model_count(); i++)
-    if (!strcmp(ab_contact_model(i)->name, "ecp")) d->contact = ab_contact_model(i);
-  for (int i = 0; i < d->contact->nparam; i++) d->param[i] = d->contact->param[i].value;
-  d->param[1] = 0;  // gyro
+  if (ab_set_contact(m, d, "ecp", NULL) != AB_OK || ab_set_param(d, "gyro", 0, NULL) != AB_OK)
+    return 1;
   Tally t = {0};
   srand(1);
   for (int i = 0; i < DROPS; i++) drop(m, d, work, &t);

@@ -10,9 +10,9 @@
 
 #include "base/arena.h"
 #include "collide/boxes/box_box.h"
+#include "collide/boxes/box_plane.h"
 #include "collide/clip/overlap.h"
 #include "collide/patch/patch.h"
-#include "collide/boxes/box_plane.h"
 #include "pairs.h"
 
 static double now(void) {
@@ -34,7 +34,7 @@ static Own own;
 static bool last_was_surface(void) { return own.surface; }
 
 static void* own_prepare(const BenchPair* pair) {
-  if (!own.arena.base && ab_arena_init(&own.arena, (size_t)1 << 24) != AB_OK) return NULL;
+  if (own.arena.capacity == 0) ab_arena_init(&own.arena, (size_t)1 << 24);
   own.pair = pair;
   return &own;
 }
@@ -56,7 +56,7 @@ static int own_patch(void* state, int i) {
   abPatchHint hint = {
       .A = p->a.poly, .B = p->b.poly, .pose_a = p->pose_a[i], .pose_b = p->pose_b[i]};
   abPatch patch;
-  if (p->a.type == AB_BOX && !p->b.poly &&
+  if (p->a.type == AB_SHAPE_BOX && !p->b.poly &&
       ab_box_plane_patch(&p->a, 0, &hint, self->polygon, &patch)) {
     self->sum += patch.area;
     self->surface = patch.kind == AB_PATCH_SURFACE;

@@ -8,9 +8,9 @@
 namespace {
 
 std::unique_ptr<btCollisionShape> make_shape(const abShape& s) {
-  if (s.type == AB_PLANE)
+  if (s.type == AB_SHAPE_PLANE)
     return std::make_unique<btStaticPlaneShape>(btVector3(0, 0, 1), btScalar(0));
-  if (s.type == AB_BOX)
+  if (s.type == AB_SHAPE_BOX)
     return std::make_unique<btBoxShape>(
         btVector3(btScalar(s.size.x), btScalar(s.size.y), btScalar(s.size.z)));
   auto hull = std::make_unique<btConvexHullShape>();
@@ -79,7 +79,7 @@ struct State {
 
 void* prepare(const BenchPair* pair) { return new State(pair, false); }
 void* prepare_faces(const BenchPair* pair) {
-  bool mesh = pair->a.type == AB_MESH || pair->b.type == AB_MESH;
+  bool mesh = pair->a.type == AB_SHAPE_MESH || pair->b.type == AB_SHAPE_MESH;
   return mesh ? new State(pair, true) : nullptr;
 }
 int collide(void* state, int i) { return static_cast<State*>(state)->collide(i); }

@@ -26,7 +26,7 @@ static void support(const void* object, const ccd_vec3_t* direction, ccd_vec3_t*
   ccd_vec3_t d = *direction;
   ccdQuatRotVec(&d, &b->inverse);
   const double* v = d.v;
-  if (b->shape->type == AB_BOX) {
+  if (b->shape->type == AB_SHAPE_BOX) {
     abVec3 h = b->shape->size;
     ccdVec3Set(out, v[0] < 0 ? -h.x : h.x, v[1] < 0 ? -h.y : h.y, v[2] < 0 ? -h.z : h.z);
   } else {
@@ -56,7 +56,7 @@ static Body body(const abShape* shape, abPose pose) {
 }
 
 static void* prepare(const BenchPair* pair) {
-  if (pair->b.type == AB_PLANE) return NULL;
+  if (pair->b.type == AB_SHAPE_PLANE) return NULL;
   State* s = malloc(sizeof *s);
   s->pair = pair;
   CCD_INIT(&s->ccd);

@@ -20,15 +20,15 @@ typedef struct State {
 static void write_shape(char* xml, size_t cap, const abShape* s, const char* name, bool asset) {
   size_t n = strlen(xml);
   if (asset) {
-    if (s->type != AB_MESH) return;
+    if (s->type != AB_SHAPE_MESH) return;
     n += (size_t)snprintf(xml + n, cap - n, "<mesh name=\"%s\" vertex=\"", name);
     for (int i = 0; i < s->poly->nvert; i++)
       n += (size_t)snprintf(xml + n, cap - n, "%.9g %.9g %.9g ", s->poly->vert[i].x,
                             s->poly->vert[i].y, s->poly->vert[i].z);
     snprintf(xml + n, cap - n, "\"/>");
-  } else if (s->type == AB_PLANE) {
+  } else if (s->type == AB_SHAPE_PLANE) {
     snprintf(xml + n, cap - n, "<geom type=\"plane\" size=\"9 9 1\"/>");
-  } else if (s->type == AB_BOX) {
+  } else if (s->type == AB_SHAPE_BOX) {
     snprintf(xml + n, cap - n, "<geom type=\"box\" size=\"%.9g %.9g %.9g\"/>", s->size.x, s->size.y,
              s->size.z);
   } else {
@@ -49,10 +49,10 @@ static mjModel* load(const BenchPair* p) {
   write_shape(xml, CAP, &p->b, "b", true);
   append(xml, CAP, "</asset><worldbody><body><freejoint/>");
   write_shape(xml, CAP, &p->a, "a", false);
-  append(xml, CAP, p->b.type == AB_PLANE ? "</body>" : "</body><body><freejoint/>");
+  append(xml, CAP, p->b.type == AB_SHAPE_PLANE ? "</body>" : "</body><body><freejoint/>");
   write_shape(xml, CAP, &p->b, "b", false);
   append(xml, CAP,
-         p->b.type == AB_PLANE ? "</worldbody></mujoco>" : "</body></worldbody></mujoco>");
+         p->b.type == AB_SHAPE_PLANE ? "</worldbody></mujoco>" : "</body></worldbody></mujoco>");
   mjVFS* vfs = malloc(sizeof *vfs);
   mj_defaultVFS(vfs);
   mj_makeEmptyFileVFS(vfs, "pair.xml", (int)strlen(xml) + 1);
@@ -111,7 +111,7 @@ static void release(void* state) {
 
 // Several points of a pair of convex meshes: MuJoCo's own option for it.
 static void* prepare_multi(const BenchPair* pair) {
-  if (pair->a.type != AB_MESH && pair->b.type != AB_MESH) return NULL;
+  if (pair->a.type != AB_SHAPE_MESH && pair->b.type != AB_SHAPE_MESH) return NULL;
   State* s = prepare(pair);
   if (s) s->m->opt.enableflags |= mjENBL_MULTICCD;
   return s;

@@ -51,8 +51,7 @@ KERNEL kernel_overlap(const abPolyhedron* box, abArena* arena) {
 
 static void run_overlap(void) {
   abArena arena;
-  abError error = {0};
-  require(ab_arena_init(&arena, (size_t)1 << 24) == AB_OK, &error);
+  ab_arena_init(&arena, (size_t)1 << 24);
   abPolyhedron* box = ab_polyhedron_box(brick);
   kernel_overlap(box, &arena);
   ab_polyhedron_free(box);
@@ -76,8 +75,8 @@ KERNEL kernel_distance(const abShape* a, const abShape* b, const abShape* c) {
 
 static void run_distance(void) {
   abPolyhedron* poly = ab_polyhedron_box(brick);
-  abShape box = {.type = AB_BOX, .size = brick, .poly = poly};
-  abShape cylinder = {.type = AB_CYLINDER, .size = {0.05, 0.1, 0}};
+  abShape box = {.type = AB_SHAPE_BOX, .size = brick, .poly = poly};
+  abShape cylinder = {.type = AB_SHAPE_CYLINDER, .size = {0.05, 0.1, 0}};
   kernel_distance(&box, &box, &cylinder);
   ab_polyhedron_free(poly);
 }
@@ -92,7 +91,7 @@ static void add_body(abScene* scene, int parent, abJointType type, abPose pose) 
   abGeomDef geom = ab_geom_def();
   geom.body = ab_scene_add_body(scene, &body, &error);
   require(geom.body >= 0, &error);
-  geom.type = AB_BOX;
+  geom.type = AB_SHAPE_BOX;
   geom.size = brick;
   geom.friction[0] = 0.5;
   if (type == AB_JOINT_HINGE) geom.contype = geom.conaffinity = 0;
@@ -140,7 +139,7 @@ static abScene* scene_with_floor(void) {
   abScene* scene = ab_scene_create();
   ab_scene_option(scene)->timestep = 1e-3;
   abGeomDef plane = ab_geom_def();
-  plane.type = AB_PLANE;
+  plane.type = AB_SHAPE_PLANE;
   plane.size = (abVec3){1, 1, 1};
   plane.friction[0] = 0.5;
   require(ab_scene_add_geom(scene, &plane, &error) >= 0, &error);

@@ -110,7 +110,7 @@ std::string missing(const abModel* m) {
   for (int i = 0; i < m->ngeom; i++) {
     const abGeom& g = m->geom[i];
     if (!g.collides) continue;
-    ellipsoid |= g.shape.type == AB_ELLIPSOID;
+    ellipsoid |= g.shape.type == AB_SHAPE_ELLIPSOID;
     bits |= g.contype != 1 || g.conaffinity != 1;
     special |= g.priority != 0 || g.restitution != 0 || g.margin != 0;
   }

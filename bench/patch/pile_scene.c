@@ -47,7 +47,7 @@ static void add_box(abScene* scene, abPose pose) {
   abJointDef j = ab_joint_def();
   j.type = AB_JOINT_FREE;
   abGeomDef g = ab_geom_def();
-  g.type = AB_BOX;
+  g.type = AB_SHAPE_BOX;
   g.size = half;
   g.density = 1000;
   g.friction[0] = 0.5;
@@ -62,7 +62,7 @@ abScene* pile_scene(int n, double h, double spacing, unsigned long long seed) {
   abScene* scene = ab_scene_create();
   ab_scene_option(scene)->timestep = h;
   abGeomDef floor = ab_geom_def();
-  floor.type = AB_PLANE;
+  floor.type = AB_SHAPE_PLANE;
   floor.size = (abVec3){10, 10, 1};
   floor.friction[0] = 0.5;
   if (ab_scene_add_geom(scene, &floor, &error) < 0) stop(&error);

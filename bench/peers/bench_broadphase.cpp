@@ -15,6 +15,7 @@ extern "C" {
 #include "base/arena.h"
 #include "collide/broad/broadphase.h"
 #include "dynamics/kinematics.h"
+#include "internal.h"
 }
 #ifdef ABUT_HAVE_BULLET
 #include <btBulletCollisionCommon.h>
@@ -75,7 +76,7 @@ Answer own(int n, double motion) {
     abJointDef joint = ab_joint_def();
     body.pose = swarm.pose[(size_t)i];
     geom.body = joint.body = ab_scene_add_body(scene, &body, &error);
-    geom.type = AB_BOX;
+    geom.type = AB_SHAPE_BOX;
     geom.size = half;
     joint.type = AB_JOINT_FREE;
     ab_scene_add_geom(scene, &geom, &error);
@@ -95,7 +96,7 @@ Answer own(int n, double motion) {
       q[0] = p.x, q[1] = p.y, q[2] = p.z;
     }
     ab_kinematics(model, data);
-    ab_arena_release(data->step_arena, 0);
+    ab_arena_release(data->internal->step_arena, 0);
     double start = now();
     ab_broadphase(model, data);
     double seconds = now() - start;
@@ -103,7 +104,7 @@ Answer own(int n, double motion) {
       a.first = seconds;
     else
       a.seconds += seconds / nstep;
-    a.pairs = data->ncandidate;
+    a.pairs = data->internal->ncandidate;
     swarm.move(motion * 0.1);
   }
   ab_data_free(data);

@@ -66,7 +66,7 @@ abShape shape(abShapeType type, abVec3 size) {
   abShape s = {};
   s.type = type;
   s.size = size;
-  if (type == AB_BOX) s.poly = ab_polyhedron_box(size);
+  if (type == AB_SHAPE_BOX) s.poly = ab_polyhedron_box(size);
   return s;
 }
 
@@ -81,7 +81,7 @@ abShape hull(int n, unsigned seed) {
   }
   abError error;
   abShape s = {};
-  s.type = AB_MESH;
+  s.type = AB_SHAPE_MESH;
   s.poly = ab_polyhedron_hull(n, point.data(), &error);
   return s;
 }
@@ -143,10 +143,10 @@ btTransform transform(const abPose& p) {
 
 std::unique_ptr<btConvexShape> bullet_shape(const abShape& s) {
   btScalar x = btScalar(s.size.x), y = btScalar(s.size.y), z = btScalar(s.size.z);
-  if (s.type == AB_SPHERE) return std::make_unique<btSphereShape>(x);
-  if (s.type == AB_CAPSULE) return std::make_unique<btCapsuleShapeZ>(x, 2 * y);
-  if (s.type == AB_CYLINDER) return std::make_unique<btCylinderShapeZ>(btVector3(x, x, y));
-  if (s.type == AB_BOX) return std::make_unique<btBoxShape>(btVector3(x, y, z));
+  if (s.type == AB_SHAPE_SPHERE) return std::make_unique<btSphereShape>(x);
+  if (s.type == AB_SHAPE_CAPSULE) return std::make_unique<btCapsuleShapeZ>(x, 2 * y);
+  if (s.type == AB_SHAPE_CYLINDER) return std::make_unique<btCylinderShapeZ>(btVector3(x, x, y));
+  if (s.type == AB_SHAPE_BOX) return std::make_unique<btBoxShape>(btVector3(x, y, z));
   auto h = std::make_unique<btConvexHullShape>();
   for (int i = 0; i < s.poly->nvert; i++)
     h->addPoint(btVector3(btScalar(s.poly->vert[i].x), btScalar(s.poly->vert[i].y),
@@ -183,8 +183,10 @@ double bullet_time(const Pair& p, double* difference) {
 }  // namespace
 
 int main() {
-  abShape box = shape(AB_BOX, {0.1, 0.05, 0.025}), cylinder = shape(AB_CYLINDER, {0.05, 0.1, 0});
-  abShape capsule = shape(AB_CAPSULE, {0.05, 0.1, 0}), sphere = shape(AB_SPHERE, {0.1, 0, 0});
+  abShape box = shape(AB_SHAPE_BOX, {0.1, 0.05, 0.025}),
+          cylinder = shape(AB_SHAPE_CYLINDER, {0.05, 0.1, 0});
+  abShape capsule = shape(AB_SHAPE_CAPSULE, {0.05, 0.1, 0}),
+          sphere = shape(AB_SHAPE_SPHERE, {0.1, 0, 0});
   abShape small = hull(20, 1), large = hull(200, 2);
   const Pair pairs[] = {make_pair("sphere, sphere", sphere, sphere),
                         make_pair("box, sphere", box, sphere),

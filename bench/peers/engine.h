@@ -17,11 +17,12 @@ namespace bench {
 const abQuat unit_quat = {1, 0, 0, 0};
 
 struct Geom {
-  abShapeType type = AB_BOX;  // AB_PLANE, AB_BOX, AB_SPHERE, AB_CAPSULE, AB_CYLINDER
-  abVec3 size = {0, 0, 0};    // as in abShape
+  abShapeType type = AB_SHAPE_BOX;  // AB_SHAPE_PLANE, AB_SHAPE_BOX, AB_SHAPE_SPHERE,
+                                    // AB_SHAPE_CAPSULE, AB_SHAPE_CYLINDER
+  abVec3 size = {0, 0, 0};          // as in abShape
   abPose pose = {{0, 0, 0}, unit_quat};
   // Bullet and ODE only, as are joints: what a scene file has beyond the cases
-  const abPolyhedron* poly = nullptr;  // of AB_MESH
+  const abPolyhedron* poly = nullptr;  // of AB_SHAPE_MESH
   double friction = -1;                // < 0: the scene's; of a pair the larger one
 };
 

@@ -78,18 +78,18 @@ class Bullet : public Engine {
     offset = transform(g.pose);
     btScalar x = btScalar(g.size.x), y = btScalar(g.size.y);
     switch (g.type) {
-      case AB_PLANE:
+      case AB_SHAPE_PLANE:
         if (!best) return keep(new btStaticPlaneShape(btVector3(0, 0, 1), 0));
         // the box-box detector gives all corners of a face at once; planes collect them over steps
         offset.setOrigin(btVector3(0, 0, -1));
         return keep(new btBoxShape(btVector3(100, 100, 1)));
-      case AB_SPHERE:
+      case AB_SHAPE_SPHERE:
         return keep(new btSphereShape(x));
-      case AB_CAPSULE:
+      case AB_SHAPE_CAPSULE:
         return keep(new btCapsuleShapeZ(x, 2 * y));
-      case AB_CYLINDER:
+      case AB_SHAPE_CYLINDER:
         return keep(new btCylinderShapeZ(btVector3(x, x, y)));
-      case AB_MESH:
+      case AB_SHAPE_MESH:
         return keep(make_hull(*g.poly));
       default:
         return keep(new btBoxShape(vec(g.size)));

@@ -36,7 +36,8 @@ class Dart : public Engine {
   Dart(const Scene& s, bool best) {
     bool boxes = true;
     for (const Body& b : s.body)
-      for (const Geom& g : b.geom) boxes = boxes && (g.type == AB_BOX || g.type == AB_PLANE);
+      for (const Geom& g : b.geom)
+        boxes = boxes && (g.type == AB_SHAPE_BOX || g.type == AB_SHAPE_PLANE);
     if (best && boxes)
       world->getConstraintSolver()->setCollisionDetector(
           dart::collision::DARTCollisionDetector::create());
@@ -66,12 +67,12 @@ class Dart : public Engine {
 
  private:
   static std::vector<Geom> parts(const Geom& g) {
-    if (g.type != AB_CAPSULE) return {g};
+    if (g.type != AB_SHAPE_CAPSULE) return {g};
     Geom barrel = g, cap[2] = {g, g};
-    barrel.type = AB_CYLINDER;
+    barrel.type = AB_SHAPE_CYLINDER;
     Eigen::Isometry3d frame = transform(g.pose);
     for (int k = 0; k < 2; k++) {
-      cap[k].type = AB_SPHERE;
+      cap[k].type = AB_SHAPE_SPHERE;
       cap[k].pose.p = back(frame * Eigen::Vector3d(0, 0, k ? g.size.y : -g.size.y));
     }
     return {barrel, cap[0], cap[1]};
@@ -79,12 +80,12 @@ class Dart : public Engine {
   static ShapePtr make(const Geom& g, Eigen::Isometry3d& offset) {
     offset = transform(g.pose);
     switch (g.type) {
-      case AB_PLANE:
+      case AB_SHAPE_PLANE:
         offset.translation().z() = -1;
         return std::make_shared<BoxShape>(Eigen::Vector3d(100, 100, 2));
-      case AB_SPHERE:
+      case AB_SHAPE_SPHERE:
         return std::make_shared<SphereShape>(g.size.x);
-      case AB_CYLINDER:
+      case AB_SHAPE_CYLINDER:
         return std::make_shared<CylinderShape>(g.size.x, 2 * g.size.y);
       default:
         return std::make_shared<BoxShape>(2 * vec(g.size));

@@ -51,7 +51,7 @@ std::string scene_xml(const Scene& s, bool best) {
     }
     for (const Geom& g : b.geom) {
       append(xml, "<geom type='%s' size='%.17g %.17g %.17g'", shape_name(g.type), g.size.x,
-             g.size.y, g.type == AB_CAPSULE || g.type == AB_CYLINDER ? 1 : g.size.z);
+             g.size.y, g.type == AB_SHAPE_CAPSULE || g.type == AB_SHAPE_CYLINDER ? 1 : g.size.z);
       append_pose(xml, b.fixed ? b.pose : g.pose);
       xml += "/>";
     }

@@ -127,13 +127,13 @@ class Ode : public Engine {
   }
   dGeomID make(const Geom& g) {
     switch (g.type) {
-      case AB_SPHERE:
+      case AB_SHAPE_SPHERE:
         return dCreateSphere(space, g.size.x);
-      case AB_CAPSULE:
+      case AB_SHAPE_CAPSULE:
         return dCreateCapsule(space, g.size.x, 2 * g.size.y);
-      case AB_CYLINDER:
+      case AB_SHAPE_CYLINDER:
         return dCreateCylinder(space, g.size.x, 2 * g.size.y);
-      case AB_MESH:
+      case AB_SHAPE_MESH:
         return make_convex(*g.poly);
       default:
         return dCreateBox(space, 2 * g.size.x, 2 * g.size.y, 2 * g.size.z);
@@ -144,10 +144,10 @@ class Ode : public Engine {
     return dCreatePlane(space, n.x, n.y, n.z, n.x * p.p.x + n.y * p.p.y + n.z * p.p.z);
   }
   void add_geom(const Body& b, dBodyID id, const Geom& g) {
-    dGeomID geom = g.type == AB_PLANE ? make_plane(b.pose) : make(g);
+    dGeomID geom = g.type == AB_SHAPE_PLANE ? make_plane(b.pose) : make(g);
     friction.push_back(g.friction < 0 ? mu : g.friction);
     dGeomSetData(geom, &friction.back());
-    if (g.type == AB_PLANE) return;
+    if (g.type == AB_SHAPE_PLANE) return;
     const abPose& p = b.fixed ? b.pose : g.pose;
     dQuaternion q = {p.q.w, p.q.x, p.q.y, p.q.z};
     if (id) {

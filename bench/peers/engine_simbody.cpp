@@ -108,22 +108,22 @@ class Simbody : public Engine {
 
  private:
   static double thickness(const Geom& g) {
-    return g.type == AB_BOX ? std::min({g.size.x, g.size.y, g.size.z}) : g.size.x;
+    return g.type == AB_SHAPE_BOX ? std::min({g.size.x, g.size.y, g.size.z}) : g.size.x;
   }
   ContactSurface surface(const Scene& s, const Geom& g) const {
     ContactMaterial material(1e7, 50, s.mu_static, s.mu_kinetic);
     int r = alone ? 8 : 4;
-    if (g.type == AB_PLANE)
+    if (g.type == AB_SHAPE_PLANE)
       return ContactSurface(ContactGeometry::HalfSpace(), material, floor_thickness);
     PolygonalMesh mesh;
     switch (g.type) {
-      case AB_SPHERE:
+      case AB_SHAPE_SPHERE:
         mesh = PolygonalMesh::createSphereMesh(g.size.x, 3);
         break;
-      case AB_CAPSULE:
+      case AB_SHAPE_CAPSULE:
         mesh = capsule_mesh(g.size.x, g.size.y, 3);
         break;
-      case AB_CYLINDER:
+      case AB_SHAPE_CYLINDER:
         mesh = PolygonalMesh::createCylinderMesh(ZAxis, g.size.x, g.size.y, r);
         break;
       default:

@@ -16,13 +16,13 @@ void append(std::string& out, const char* format, ...) {
 
 const char* shape_name(abShapeType type) {
   switch (type) {
-    case AB_PLANE:
+    case AB_SHAPE_PLANE:
       return "plane";
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return "sphere";
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       return "capsule";
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       return "cylinder";
     default:
       return "box";
@@ -50,7 +50,7 @@ void Scene::add_floor() {
   Body floor;
   floor.fixed = true;
   Geom plane;
-  plane.type = AB_PLANE;
+  plane.type = AB_SHAPE_PLANE;
   plane.size = {10, 10, 1};
   floor.geom.push_back(plane);
   body.push_back(floor);
@@ -69,7 +69,7 @@ static int add(Scene& scene, Geom geom, double mass, abVec3 inertia, abPose pose
 
 int Scene::add_box(abVec3 half, double mass, abPose pose, abTwist twist) {
   Geom g;
-  g.type = AB_BOX;
+  g.type = AB_SHAPE_BOX;
   g.size = half;
   double x = half.x * half.x, y = half.y * half.y, z = half.z * half.z, k = mass / 3;
   return add(*this, g, mass, {k * (y + z), k * (x + z), k * (x + y)}, pose, twist);
@@ -77,7 +77,7 @@ int Scene::add_box(abVec3 half, double mass, abPose pose, abTwist twist) {
 
 int Scene::add_cylinder(double radius, double half, double mass, abPose pose, abTwist twist) {
   Geom g;
-  g.type = AB_CYLINDER;
+  g.type = AB_SHAPE_CYLINDER;
   g.size = {radius, half, 0};
   double across = mass * (radius * radius / 4 + half * half / 3);
   return add(*this, g, mass, {across, across, mass * radius * radius / 2}, pose, twist);
@@ -85,7 +85,7 @@ int Scene::add_cylinder(double radius, double half, double mass, abPose pose, ab
 
 int Scene::add_capsule(double radius, double half, double mass, abPose pose) {
   Geom g;
-  g.type = AB_CAPSULE;
+  g.type = AB_SHAPE_CAPSULE;
   g.size = {radius, half, 0};
   // a cylinder and a ball of one density; half the ball lies 3 r / 8 beyond each end
   double cylinder = 2 * half / (2 * half + 4 * radius / 3) * mass, ball = mass - cylinder;

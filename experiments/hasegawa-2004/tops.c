@@ -34,7 +34,7 @@ static World make_top(const Top* top, double h, double tilt, double mu, const ch
   *body = ab_scene_add_body(w.scene, &def, &error);
   abGeomDef geom = ab_geom_def();
   geom.body = *body;
-  geom.type = AB_SPHERE;
+  geom.type = AB_SHAPE_SPHERE;
   geom.size.x = top->radius;
   geom.friction[0] = geom.mu_static = mu;
   abJointDef joint = ab_joint_def();

@@ -16,7 +16,7 @@ World world_begin(double h, bool floor) {
   if (floor) {
     abError error;
     abGeomDef def = ab_geom_def();
-    def.type = AB_PLANE;
+    def.type = AB_SHAPE_PLANE;
     def.size = (abVec3){10, 10, 1};
     def.friction[0] = 0;  // pairs take the larger: the bodies' own
     def.mu_static = 0;
@@ -41,7 +41,7 @@ static int add_geom(World* w, int body, abShapeType type, abVec3 size, double ma
 }
 
 int world_add_static_box(World* w, abVec3 half, abPose pose) {
-  return add_geom(w, 0, AB_BOX, half, -1, pose);
+  return add_geom(w, 0, AB_SHAPE_BOX, half, -1, pose);
 }
 
 int world_add_shape(World* w, abShapeType type, abVec3 size, double mass, abPose pose) {
@@ -59,7 +59,7 @@ int world_add_shape(World* w, abShapeType type, abVec3 size, double mass, abPose
 }
 
 int world_add_box(World* w, abVec3 half, double mass, abPose pose) {
-  return world_add_shape(w, AB_BOX, half, mass, pose);
+  return world_add_shape(w, AB_SHAPE_BOX, half, mass, pose);
 }
 
 void world_start(World* w, const char* contact) {

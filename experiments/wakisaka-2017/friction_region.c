@@ -92,7 +92,7 @@ static bool holds(Cube* c, double F, double T, double angle) {
   double arm = d->com[c->body].z - d->contacts[0].point.z, fx = F * cos(angle), fy = F * sin(angle);
   d->applied[c->body] = (abWrench){{fx, fy, 0}, {fy * arm, -fx * arm, T}};
   world_run(&c->w, 0.005);
-  return d->ncontact == 1 && d->contacts[0].mode == AB_STICK;
+  return d->ncontact == 1 && d->contacts[0].mode == AB_CONTACT_STICK;
 }
 
 // The largest torque held beside the force F.

@@ -17,23 +17,26 @@
 #include <abut/number.h>
 #include <abut/overlap.h>
 #include <abut/picture.h>
+#include <abut/query.h>
 #include <abut/record.h>
 #include <abut/scene.h>
 #include <abut/solve.h>
 #include <abut/state.h>
 #include <abut/types.h>
+#include <abut/version.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Memory of the host's choosing; set before anything else is called.
+// Memory of the host's choosing, safe for threads; set before anything else is called.
 typedef struct abAllocator {
   void* (*alloc)(size_t bytes);
   void* (*realloc)(void* p, size_t bytes);
   void (*free)(void* p);
 } abAllocator;
 AB_API void ab_set_allocator(abAllocator allocator);
+// The version of the library that is loaded; AB_VERSION is that of the headers.
 AB_API const char* ab_version(void);
 // Bytes that are read of one file at most: 256 MiB, or what the environment variable
 // ABUT_INPUT_LIMIT says (a number, with K, M or G after it).
@@ -52,7 +55,16 @@ AB_API void ab_data_refresh(const abModel* model, abData* data);
 // the defaults.
 AB_API abStatus ab_set_contact(const abModel* model, abData* data, const char* name,
                                abError* error);
+// Choose a contact model of one's own (abut/contact.h says what it gets and what it may use), with
+// the defaults of its parameters; NULL: contact off. The descriptor and what it points to must live
+// until another is chosen. What was remembered of contacts is forgotten.
+AB_API abStatus ab_set_contact_model(const abModel* model, abData* data,
+                                     const abContactModel* contact, abError* error);
+// A parameter of the chosen contact model, by the name that `abut models` prints; in the unit given
+// there. Setting one forgets what was remembered of contacts.
 AB_API abStatus ab_set_param(abData* data, const char* name, double value, abError* error);
+AB_API abStatus ab_get_param(const abData* data, const char* name, double* value, abError* error);
+// Threads that share a step, 1 to 1024; results are the same for any number.
 AB_API abStatus ab_set_threads(abData* data, int nthread, abError* error);
 
 // One step of length data->h. The result is in data->stat.

@@ -15,6 +15,7 @@ extern "C" {
 #endif
 
 struct abArena;
+struct abPool;
 
 // --- geometry
 // -----------------------------------------------------------------------------------------
@@ -32,13 +33,17 @@ typedef enum abPatchKind {
   AB_PATCH_LINE,
   AB_PATCH_SURFACE
 } abPatchKind;
-typedef enum abContactMode { AB_STICK, AB_SLIP, AB_SEPARATING } abContactMode;
+typedef enum abContactMode {
+  AB_CONTACT_STICK,
+  AB_CONTACT_SLIP,
+  AB_CONTACT_SEPARATING
+} abContactMode;
 // Overlap that is not taken back (contact/patch/hold.c): a contact of jointed bodies that began
 // deep rests at its depth; one that the joints cannot open has no force at all.
 typedef enum abHold { AB_HOLD_NONE, AB_HOLD_RESTS, AB_HOLD_CLOSED } abHold;
 
-// The contact patch of one overlapping pair (collide/patch/patch.c). Plane coordinates (x, y) of a point
-// p are (t1 . (p - center), t2 . (p - center)); t1 x t2 = normal.
+// The contact patch of one overlapping pair (collide/patch/patch.c). Plane coordinates (x, y) of a
+// point p are (t1 . (p - center), t2 . (p - center)); t1 x t2 = normal.
 typedef struct abPatch {
   abPatchKind kind;
   double volume;
@@ -172,6 +177,10 @@ typedef struct abContactProblem {
   abLawRow* law;
 } abContactProblem;
 
+// Memory for a model while it solves: 64-byte aligned, not cleared, gone when `solve` returns. NULL
+// where there is none: then the model answers AB_STEP_BROKEN.
+AB_API void* ab_problem_scratch(const abContactProblem* problem, size_t bytes);
+
 // What a model answers for one pair. All zero = no contact.
 typedef struct abPairSolution {
   abVec3 point;          // where the impulses below are taken, usually patch.center
@@ -215,6 +224,15 @@ typedef struct abParam {
   const char* doc;
 } abParam;
 
+// A model of one's own is a constant of this type, chosen by ab_set_contact_model
+// (examples/custom_model.c). While it solves it may
+// - read all of the problem, and write the memory of its pairs (abPair.memory) and the solution;
+// - call the functions ab_response_* with problem->response, ab_patch_Q, ab_problem_scratch and the
+//   solvers of abut/solve.h; but for the workspaces of the latter nothing needs to be allocated;
+// - not call ab_step or anything else that changes a simulation.
+// It is called once per step, or a few times where joints reach their limits, from the thread that
+// steps; simulations in several threads call it at once, so it must not write to globals. The same
+// problem must get the same answer, to the bit, if runs are to be repeatable.
 typedef struct abContactModel {
   const char* name;
   const char* source;   // the paper

@@ -1,5 +1,4 @@
-// abData: the state of one simulation, and everything a step computes, in the order the step
-// computes it (src/step.c).
+// abData: the state of one simulation, its inputs, and the results of its last step.
 #ifndef ABUT_DATA_H
 #define ABUT_DATA_H
 
@@ -9,22 +8,37 @@
 extern "C" {
 #endif
 
+// Why a step is not AB_STEP_OK.
+typedef enum abStepCause {
+  AB_CAUSE_NONE,
+  AB_CAUSE_CONVERGENCE,  // the contact model did not reach its tolerance; see residual
+  AB_CAUSE_MEMORY,       // an allocation failed: the step may be done again
+  AB_CAUSE_INPUT,        // an input was not finite when the step began; see bad_input, bad_index
+  AB_CAUSE_NOT_FINITE,   // the step ended with coordinates that are not finite or speeds beyond 1e9
+  AB_CAUSE_ENERGY,       // it ended with energy that comes from nowhere
+  AB_CAUSE_CONTACT       // the contact model gave up, or cannot simulate this scene
+} abStepCause;
+
 // What the last step did, and how well.
 typedef struct abStat {
   abStepStatus status;
-  int iterations;
-  double residual;
-  int nregularised;
-  const char* note;  // of the contact model on this step: static text, or NULL
+  abStepCause cause;
+  const char* bad_input;  // AB_CAUSE_INPUT: "q", "v", "ctrl", "applied", "mocap_pos", "mocap_quat"
+                          // or "h"; else NULL
+  int bad_index;          // and the index into that array of abData; else -1
+  int iterations;         // of the contact model
+  double residual;        // comparable with its parameter `tolerance`
+  int nregularised;       // pivots replaced, fallbacks taken: 0 in a clean step
+  const char* note;       // of the contact model on this step: static text, or NULL
   // Candidates and pairs are those looked at and solved: those among sleeping bodies are not.
   // Contacts are all there are.
   int ncandidate, npair, ncontact;
-  int nasleep;  // bodies asleep after the step
-  double max_penetration;
-  int nhold;     // contacts whose depth is left as it is (abContact.hold): a scene to look at
+  int nasleep;             // bodies asleep after the step
+  double max_penetration;  // [m]
+  int nhold;  // contacts whose depth is left as it is (abContact.hold): a scene to look at
   // How far the worst equality is from being met, m or rad (joints and tendons: their own units).
   double equality_error;
-  int bad_body;  // where a broken step first shows, else -1
+  int bad_body;  // where a broken step first shows, or whose input it is, else -1
 } abStat;
 
 // When islands fall asleep (src/sleep.c says why like this). An island is what hangs together by
@@ -41,76 +55,63 @@ typedef struct abSleepRule {
 } abSleepRule;
 
 typedef struct abEnergy {
-  double kinetic, gravity, spring;
+  double kinetic, gravity, spring;  // [J]
 } abEnergy;
 
+struct abInternal;
+
+// One simulation. ab_data_create makes it, ab_data_free ends it; its arrays live as long as it does
+// and stay where they are. Units are SI. A simulation is used by one thread at a time; any number
+// of simulations may share a model, each in a thread of its own.
 typedef struct abData {
-  // --- the state: equal states give equal futures ---
-  double time;
-  double* q;  // nq coordinates, as in MJCF: free joint = position of the body frame, quaternion
-  // nv velocities. Hinge and slide: rate of the coordinate. Ball: angular velocity in the body's
-  // axes. Free: velocity of the centre of mass, angular velocity, both in world axes.
+  // --- the state: equal states give equal futures (with what is remembered of contacts and who
+  // sleeps: abut/state.h) ---
+  double time;  // [s]
+  double* q;    // nq coordinates [m, rad, 1], as in MJCF: free joint = position of the body frame,
+                // quaternion
+  // nv velocities [m/s, rad/s]. Hinge and slide: rate of the coordinate. Ball: angular velocity in
+  // the body's axes. Free: velocity of the centre of mass, angular velocity, both in world axes.
   double* v;
-  struct abMemory* memory;  // what contact models remember of each pair
+  const bool* asleep;  // nbody: who sleeps (abSleepRule); ab_data_wake ends it
 
-  // --- inputs, kept from step to step ---
-  double* ctrl;                   // nactuator
-  abWrench* applied;              // per body: force at the centre of mass and torque, world axes
-  abVec3* mocap_pos;              // nmocap: where the mocap bodies are; what they do between two
-  abQuat* mocap_quat;             // steps is not followed, they are where they are put
-  double h;                       // the step; starts as model->timestep
+  // --- inputs: they stay as they are set until they are set again ---
+  double* ctrl;        // nactuator: controls, in the unit of each actuator's law
+  abWrench* applied;   // nbody: force at the centre of mass [N] and torque [N m], world axes
+  abVec3* mocap_pos;   // nmocap: where the mocap bodies are [m]; what they do between two steps is
+  abQuat* mocap_quat;  // nmocap: not followed, they are where they are put
+  double h;            // length of a step [s]; starts as model->timestep
+  abSleepRule sleep;   // when islands fall asleep; off at first
+
+  // --- settings: read here, chosen by ab_set_contact, ab_set_contact_model and ab_set_threads ---
   const abContactModel* contact;  // NULL: contact off
-  double param[64];               // its parameters
-  int nthread;
-  abSleepRule sleep;
+  int nthread;                    // threads a step uses
 
-  // --- part of the state, too: who sleeps (src/sleep.c) ---
-  const bool* asleep;  // per body; ab_data_wake ends it
-  struct abSleep* sleeper;
+  // --- results: where everything is. Of the present q and v after ab_step and ab_forward; nbody
+  // entries each, the world first ---
+  abPose* pose;       // body frames in the world [m]
+  abMat3* R;          // the same orientations as matrices
+  abVec3* com;        // centres of mass [m]
+  abTwist* twist;     // velocities at the centres of mass [m/s, rad/s], world axes
+  abMat3* inertia;    // about the centres of mass [kg m2], world axes
+  abPose* geom_pose;  // ngeom: frames of the geoms in the world [m]
 
-  // --- computed by ab_kinematics (dynamics/kinematics.c) ---
-  abPose* pose;    // body frames in the world
-  abMat3* R;       // the same orientations as matrices
-  abVec3* com;     // centres of mass
-  abTwist* twist;  // at the centres of mass, world axes
-  abPose* geom_pose;
-  abMat3* inertia;  // about the centre of mass, world axes
-  abMat3* inv_inertia;
-
-  // --- computed by ab_free_motion (dynamics/free_motion.c) ---
-  double* v_free;
-  double* actuator_force;
-  // nequality, in the step: connect and weld: the force on body1 at frame1.p and, of a weld, the
+  // --- results: what acted during the last step ---
+  double* v_free;          // nv: velocities at its end if nothing had touched anything
+  double* actuator_force;  // nactuator [N, N m]
+  // nequality [N, N m]: connect and weld: the force on body1 at frame1.p and, of a weld, the
   // torque, world axes; joint and tendon: force.x along joint1 or tendon1
   abWrench* equality_force;
-  double* tendon_force;   // ntendon: of spring, damping, armature, limit and friction, along L
-  struct abTrees* trees;  // articulated inertias of the joint trees
-
-  // --- computed by ab_response_update (dynamics/response.c) ---
-  abResponse response;
-  abTwist* twist_free;  // per body, at the end of the step, without contact
-  abTwist* bias;        // per body: acceleration that the velocities alone cause
-
-  // --- computed by ab_broadphase (collide/broad/broadphase.c) ---
-  struct abBroadphase* broadphase;
-  int ncandidate;
-  const int (*candidate)[2];  // pairs of geoms, sorted
-
-  // --- computed by ab_collide (collide/collide.c) ---
-  int npair;
-  abPair* pair;
-
-  // --- computed by the contact model and ab_report_contacts (contact/report.c) ---
+  double* tendon_force;  // ntendon [N]: of spring, damping, armature, limit and friction, along L
   int ncontact;
-  const abContact* contacts;
-  abStat stat;
+  const abContact* contacts;  // ncontact: who touches whom and how; until the next step
+  abStat stat;                // what the step did, and how well
 
-  // --- storage ---
-  struct abArena* step_arena;  // what the results above point into: valid until the next step
-  struct abArena* scratch;     // empty between steps
-  struct abPool* pool;
-  int made_for[5];  // nq, nv, nbody, ngeom, nactuator of its model: steps with another are refused
+  struct abInternal* internal;  // the library's own; NULL in a sample of a recording
 } abData;
+
+// What went wrong in the last step, as a sentence without a full stop, with names of the model;
+// "" after a step that is AB_STEP_OK. Returns text.
+AB_API const char* ab_step_text(const abModel* model, const abData* data, char* text, size_t size);
 
 // Wakes the island of a body (body < 0: everybody). Not needed after a change of q, v, applied,
 // ctrl, h or the contact model: that wakes whom it concerns by itself.

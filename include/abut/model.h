@@ -1,6 +1,6 @@
 // abModel: everything about a scene that does not change while it is simulated. One allocation,
-// made by ab_scene_compile (scene/compile/compile.c); plain arrays of plain structs, indexed in the order
-// of the scene file.
+// made by ab_scene_compile (scene/compile/compile.c); plain arrays of plain structs, indexed in the
+// order of the scene file.
 #ifndef ABUT_MODEL_H
 #define ABUT_MODEL_H
 
@@ -13,13 +13,13 @@ extern "C" {
 // --- shapes ---
 
 typedef enum abShapeType {
-  AB_PLANE,      // the half-space below z = 0 of its frame; size.x, size.y only for drawing
-  AB_BOX,        // size = half lengths
-  AB_SPHERE,     // size.x = radius
-  AB_CAPSULE,    // size.x = radius, size.y = half length of the axis, along z
-  AB_CYLINDER,   // size.x = radius, size.y = half length, along z
-  AB_ELLIPSOID,  // size = radii
-  AB_MESH        // the convex polyhedron poly; size is zero
+  AB_SHAPE_PLANE,      // the half-space below z = 0 of its frame; size.x, size.y only for drawing
+  AB_SHAPE_BOX,        // size = half lengths
+  AB_SHAPE_SPHERE,     // size.x = radius
+  AB_SHAPE_CAPSULE,    // size.x = radius, size.y = half length of the axis, along z
+  AB_SHAPE_CYLINDER,   // size.x = radius, size.y = half length, along z
+  AB_SHAPE_ELLIPSOID,  // size = radii
+  AB_SHAPE_MESH        // the convex polyhedron poly; size is zero
 } abShapeType;
 
 // A convex polyhedron with polygonal faces; no two faces that share an edge are coplanar.
@@ -38,9 +38,9 @@ typedef struct abPolyhedron {
   double radius;  // of the smallest ball about the shape frame's origin that holds it
 } abPolyhedron;
 
-// What collide/ and contact/ know of a geom. `poly` is exact for AB_BOX and AB_MESH, the
-// tessellation for the smooth shapes (its relative volume error in poly_error) and NULL for
-// AB_PLANE.
+// What collide/ and contact/ know of a geom. `poly` is exact for AB_SHAPE_BOX and AB_SHAPE_MESH,
+// the tessellation for the smooth shapes (its relative volume error in poly_error) and NULL for
+// AB_SHAPE_PLANE.
 typedef struct abShape {
   abShapeType type;
   abVec3 size;
@@ -74,7 +74,7 @@ typedef struct abBody {
   abVec3 inertia;    // principal moments about the centre of mass
   // Convex hull, in the body frame, of the geoms that can collide; NULL if there are none or one is
   // a plane, and for a world of several geoms. A single geom whose frame is the body's is its own
-  // hull, with its type; otherwise the type is AB_MESH, smooth geoms by their tessellations.
+  // hull, with its type; otherwise the type is AB_SHAPE_MESH, smooth geoms by their tessellations.
   const abShape* hull;
   bool gravity;  // false: gravity does not act (gravcomp = 1)
   // index into abData.mocap_pos and mocap_quat, -1 if none. A mocap body hangs on the world, has no
@@ -253,7 +253,7 @@ typedef struct abSetting {
   double value;
 } abSetting;
 
-typedef enum abIntegrator { AB_EULER, AB_RK4 } abIntegrator;
+typedef enum abIntegrator { AB_INTEGRATOR_EULER, AB_INTEGRATOR_RK4 } abIntegrator;
 
 typedef struct abModel {
   const char* name;

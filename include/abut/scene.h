@@ -45,10 +45,10 @@ typedef struct abJointDef {
 } abJointDef;
 
 typedef enum abMeshInertia {
-  AB_INERTIA_LEGACY,  // as MuJoCo: triangles against the centroid, absolute volumes
-  AB_INERTIA_CONVEX,  // of the hull
-  AB_INERTIA_EXACT,   // of the closed surface
-  AB_INERTIA_SHELL    // of the surface alone
+  AB_MESH_INERTIA_LEGACY,  // as MuJoCo: triangles against the centroid, absolute volumes
+  AB_MESH_INERTIA_CONVEX,  // of the hull
+  AB_MESH_INERTIA_EXACT,   // of the closed surface
+  AB_MESH_INERTIA_SHELL    // of the surface alone
 } abMeshInertia;
 
 typedef struct abGeomDef {
@@ -57,7 +57,7 @@ typedef struct abGeomDef {
   abShapeType type;
   abVec3 size;
   abPose pose;
-  int mesh;              // for AB_MESH
+  int mesh;              // for AB_SHAPE_MESH
   double mass, density;  // mass < 0: from the density
   bool shell;            // mass on the surface
   int contype, conaffinity, condim, priority, group;
@@ -249,6 +249,10 @@ typedef struct abLoadOption {
 } abLoadOption;
 AB_API abModel* ab_load_with(const char* path, const abLoadOption* option, abNotes* notes,
                              abError* error);
+// The same of bytes in memory, which may refer to no other files and are needed no longer
+// afterwards. `name` stands for the file in messages.
+AB_API abModel* ab_load_memory(const char* name, const void* bytes, size_t n, abNotes* notes,
+                               abError* error);
 AB_API void ab_model_free(abModel* model);
 
 // A compiled model as a file (.abm): the same bytes on every machine, read without XML and without

@@ -6,6 +6,7 @@
 #ifndef ABUT_TYPES_H
 #define ABUT_TYPES_H
 
+#include <abut/old_names.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

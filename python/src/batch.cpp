@@ -206,7 +206,10 @@ nb::object expand(nb::handle_t<Batch> self, const std::string& name) {
   if (p->field)
     fill_from_model(b, *p);
   else
-    for (int i = 0; i < b.n; i++) p->value[(size_t)i] = b.world[(size_t)i].data->param[p->param];
+    for (int i = 0; i < b.n; i++) {
+      const abData* d = b.world[(size_t)i].data;
+      ab_get_param(d, d->contact->param[p->param].name, &p->value[(size_t)i], nullptr);
+    }
   // nothing is used yet: the next reset of a world goes over to its own model
   p->used.assign(p->value.size(), NAN);
   b.varied.push_back(std::move(p));

@@ -110,8 +110,12 @@ static void set_param(Data& s, const std::string& name, double value) {
 
 static nb::dict params(const Data& s) {
   nb::dict all;
-  for (int i = 0; s.data->contact && i < s.data->contact->nparam; i++)
-    all[s.data->contact->param[i].name] = s.data->param[i];
+  for (int i = 0; s.data->contact && i < s.data->contact->nparam; i++) {
+    const char* name = s.data->contact->param[i].name;
+    double value = 0;
+    ab_get_param(s.data, name, &value, nullptr);
+    all[name] = value;
+  }
   return all;
 }
 

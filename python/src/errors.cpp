@@ -38,10 +38,11 @@ void raise_step(const Model& model, const abData* data, long step) {
   bool broken = s.status == AB_STEP_BROKEN;
   std::string body =
       s.bad_body >= 0 && s.bad_body < model.model->nbody ? model.model->body[s.bad_body].name : "";
-  char text[512];
-  snprintf(text, sizeof text, "step %ld (time %.9g s) %s%s%s; residual %.3g; %s", step, data->time,
-           broken ? "broke down" : "was not solved to the tolerance", body.empty() ? "" : ": body ",
-           body.c_str(), s.residual,
+  char text[1024], why[300];
+  snprintf(text, sizeof text, "step %ld (time %.9g s) %s%s%s; residual %.3g; %s; %s", step,
+           data->time, broken ? "broke down" : "was not solved to the tolerance",
+           body.empty() ? "" : ": body ", body.c_str(), s.residual,
+           ab_step_text(model.model, data, why, sizeof why),
            broken ? "try a smaller h, or look for extreme forces or masses; the state is that "
                     "before the step"
                   : "try a smaller h or a larger tolerance");

@@ -188,7 +188,7 @@ static void set_option(Scene& s, const std::string& name, nb::handle value) {
   else if (name == "timestep")
     o->timestep = nb::cast<double>(value);
   else if (name == "integrator")
-    o->integrator = nb::cast<std::string>(value) == "RK4" ? AB_RK4 : AB_EULER;
+    o->integrator = nb::cast<std::string>(value) == "RK4" ? AB_INTEGRATOR_RK4 : AB_INTEGRATOR_EULER;
   else if (name == "tessellation")
     o->tessellation = nb::cast<double>(value);
   else if (name == "gravity") {

@@ -17,14 +17,10 @@ static Entry* entry(const abMemory* memory, int table, int i) {
   return (Entry*)(void*)(memory->table[table].entry + (size_t)i * memory->stride);
 }
 
-abStatus ab_memory_create(size_t reserve, abMemory** out) {
+abStatus ab_memory_create(abMemory** out) {
   abMemory* memory = ab_alloc_zero(sizeof *memory);
   if (!memory) return AB_ERROR_MEMORY;
-  for (int i = 0; i < 2; i++)
-    if (ab_arena_init(&memory->table[i].arena, reserve) != AB_OK) {
-      ab_memory_free(memory);
-      return AB_ERROR_MEMORY;
-    }
+  for (int i = 0; i < 2; i++) ab_arena_init(&memory->table[i].arena, SIZE_MAX);
   ab_memory_clear(memory, 0);
   *out = memory;
   return AB_OK;

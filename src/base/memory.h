@@ -32,8 +32,7 @@ typedef struct abMemory {
   size_t stride;  // bytes per entry, trace and model together
 } abMemory;
 
-// reserve: bytes of address space for each table.
-abStatus ab_memory_create(size_t reserve, abMemory** memory);
+abStatus ab_memory_create(abMemory** memory);
 void ab_memory_free(abMemory* memory);
 // Forgets everything; from now on each pair has `bytes` bytes for the contact model.
 void ab_memory_clear(abMemory* memory, size_t bytes);

@@ -28,8 +28,6 @@ struct abPool {
   atomic_int next;
 };
 
-static const size_t SCRATCH_RESERVE = (size_t)4 << 30;
-
 static void take_indices(struct abPool* pool, int worker) {
   for (;;) {
     int i = atomic_fetch_add(&pool->next, 1);
@@ -71,9 +69,8 @@ abStatus ab_pool_create(int nthread, struct abPool** out) {
   for (int i = 0; i < nthread; i++) {
     Worker* w = &pool->worker[i];
     *w = (Worker){.pool = pool, .index = i};
-    if (ab_arena_init(&w->scratch, SCRATCH_RESERVE) != AB_OK ||
-        (i > 0 && pthread_create(&w->thread, NULL, work, w) != 0)) {
-      ab_arena_free(&w->scratch);
+    ab_arena_init(&w->scratch, SIZE_MAX);
+    if (i > 0 && pthread_create(&w->thread, NULL, work, w) != 0) {
       ab_pool_free(pool);
       return AB_ERROR_MEMORY;
     }

@@ -21,6 +21,7 @@
 #include "collide/surface.h"
 #include "collide/touch/touch.h"
 #include "geometry/polyhedron.h"
+#include "internal.h"
 #include "math/rotation.h"
 
 // Overlap up to this part of the thinner body still counts as touching from outside.
@@ -85,15 +86,15 @@ static bool balls_apart(const abPair* p) {
 
 double ab_thinness(const abShape* s) {
   switch (s->type) {
-    case AB_PLANE:
+    case AB_SHAPE_PLANE:
       return DBL_MAX;
-    case AB_BOX:
-    case AB_ELLIPSOID:
+    case AB_SHAPE_BOX:
+    case AB_SHAPE_ELLIPSOID:
       return 2 * fmin(s->size.x, fmin(s->size.y, s->size.z));
-    case AB_SPHERE:
-    case AB_CAPSULE:
+    case AB_SHAPE_SPHERE:
+    case AB_SHAPE_CAPSULE:
       return 2 * s->size.x;
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       return 2 * fmin(s->size.x, s->size.y);
     default:
       break;
@@ -116,8 +117,8 @@ static bool touch_patch(const Job* job, Record* r, const abTrace* trace, abPair*
                    .pose2 = p->pose2,
                    .com1 = data->com[p->body1],
                    .com2 = data->com[p->body2],
-                   .twist1 = data->twist_free[p->body1],
-                   .twist2 = data->twist_free[p->body2],
+                   .twist1 = data->internal->twist_free[p->body1],
+                   .twist2 = data->internal->twist_free[p->body2],
                    .h = data->h,
                    .margin = AB_TOUCH_MARGIN * thin + coat,
                    .watch = fmax(AB_TOUCH_MARGIN * thin, trace ? trace->watch : 0) + coat,
@@ -127,8 +128,8 @@ static bool touch_patch(const Job* job, Record* r, const abTrace* trace, abPair*
                    .t1 = trace ? &trace->t1 : NULL,
                    .before1 = &data->twist[p->body1],
                    .before2 = &data->twist[p->body2],
-                   .bias1 = &data->bias[p->body1],
-                   .bias2 = &data->bias[p->body2]};
+                   .bias1 = &data->internal->bias[p->body1],
+                   .bias2 = &data->internal->bias[p->body2]};
   if (!ab_touch_patch(&touch, scratch, r->polygon, &p->patch)) return false;
   // margins are coats on the surfaces
   p->patch.h0 += coat, p->patch.depth += coat;
@@ -146,7 +147,7 @@ static abStatus overlap_patch(Record* r, const abTrace* trace, abPair* p, abAren
     r->keep = p->patch.kind != AB_PATCH_NONE;
     return AB_OK;
   }
-  if (p->shape1->type == AB_BOX && !B) {
+  if (p->shape1->type == AB_SHAPE_BOX && !B) {
     r->keep = ab_box_plane_patch(p->shape1, 0, &hint, r->polygon, &p->patch);
     if (r->keep) return AB_OK;
   }
@@ -167,14 +168,16 @@ static void collide_one(void* context, int index, int worker) {
   Record* r = &job->record[index];
   const abData* data = job->data;
   abPair pair;
-  name_pair(job->model, data, data->candidate[index], &pair);
+  name_pair(job->model, data, data->internal->candidate[index], &pair);
   if (data->contact->geometry == AB_GEOMETRY_PAIR) {
     pair.patch = (abPatch){.kind = AB_PATCH_NONE};
     r->keep = true;
   } else {
-    abArena* scratch = data->pool ? ab_pool_scratch(data->pool, worker) : job->serial;
+    abArena* scratch =
+        data->internal->pool ? ab_pool_scratch(data->internal->pool, worker) : job->serial;
     abArenaMark mark = ab_arena_mark(scratch);
-    const abTrace* trace = data->memory ? ab_memory_find(data->memory, pair.key) : NULL;
+    const abTrace* trace =
+        data->internal->memory ? ab_memory_find(data->internal->memory, pair.key) : NULL;
     if (data->contact->geometry == AB_GEOMETRY_TOUCH)
       r->keep = touch_patch(job, r, trace, &pair, scratch);
     else
@@ -189,19 +192,19 @@ static void collide_one(void* context, int index, int worker) {
 // Records with room for their polygons.
 static Record* make_records(const abModel* model, abData* data) {
   bool patches = data->contact->geometry != AB_GEOMETRY_PAIR;
-  Record* record = AB_TAKE(data->scratch, Record, data->ncandidate);
+  Record* record = AB_TAKE(data->internal->scratch, Record, data->internal->ncandidate);
   if (!record) return NULL;
   size_t total = 0;
-  for (int i = 0; i < data->ncandidate; i++) {
-    const int* c = data->candidate[i];
+  for (int i = 0; i < data->internal->ncandidate; i++) {
+    const int* c = data->internal->candidate[i];
     record[i].status = AB_OK;
     record[i].keep = false;
     record[i].room = polygon_room(data, &model->geom[c[0]].shape, &model->geom[c[1]].shape);
     total += (size_t)record[i].room;
   }
-  abVec2* polygon = patches ? AB_TAKE(data->step_arena, abVec2, total) : NULL;
+  abVec2* polygon = patches ? AB_TAKE(data->internal->step_arena, abVec2, total) : NULL;
   if (patches && !polygon && total) return NULL;
-  for (int i = 0; i < data->ncandidate; i++) {
+  for (int i = 0; i < data->internal->ncandidate; i++) {
     record[i].polygon = polygon;
     if (polygon) polygon += record[i].room;
   }
@@ -211,41 +214,42 @@ static Record* make_records(const abModel* model, abData* data) {
 // The pairs among the candidates, in their order, with what is remembered of each.
 static abStatus gather(const Job* job, abData* data) {
   int npair = 0;
-  for (int i = 0; i < data->ncandidate; i++) {
+  for (int i = 0; i < data->internal->ncandidate; i++) {
     if (job->record[i].status != AB_OK) return job->record[i].status;
     npair += job->record[i].keep;
   }
-  abPair* pair = AB_TAKE(data->step_arena, abPair, npair);
-  uint64_t* key = AB_TAKE(data->scratch, uint64_t, npair);
+  abPair* pair = AB_TAKE(data->internal->step_arena, abPair, npair);
+  uint64_t* key = AB_TAKE(data->internal->scratch, uint64_t, npair);
   if (!pair || !key) return AB_ERROR_MEMORY;
-  for (int i = 0, k = 0; i < data->ncandidate; i++) {
+  for (int i = 0, k = 0; i < data->internal->ncandidate; i++) {
     if (!job->record[i].keep) continue;
     pair[k] = job->record[i].pair;
     key[k++] = job->record[i].pair.key;
   }
-  if (!ab_memory_begin(data->memory, npair, key)) return AB_ERROR_MEMORY;
+  if (!ab_memory_begin(data->internal->memory, npair, key)) return AB_ERROR_MEMORY;
   for (int k = 0; k < npair; k++) {
-    pair[k].memory = ab_memory_bytes(data->memory, k);
-    pair[k].fresh = ab_memory_fresh(data->memory, k);
-    *ab_memory_next(data->memory, k) = (abTrace){pair[k].patch.normal, pair[k].patch.t1, 0};
+    pair[k].memory = ab_memory_bytes(data->internal->memory, k);
+    pair[k].fresh = ab_memory_fresh(data->internal->memory, k);
+    *ab_memory_next(data->internal->memory, k) =
+        (abTrace){pair[k].patch.normal, pair[k].patch.t1, 0};
   }
-  data->pair = pair;
-  data->npair = npair;
+  data->internal->pair = pair;
+  data->internal->npair = npair;
   return AB_OK;
 }
 
 abStatus ab_collide(const abModel* model, abData* data) {
-  data->npair = 0;
-  data->pair = NULL;
+  data->internal->npair = 0;
+  data->internal->pair = NULL;
   if (!data->contact) return AB_OK;
-  abArenaMark mark = ab_arena_mark(data->scratch);
-  Job job = {.model = model, .data = data, .serial = data->scratch};
+  abArenaMark mark = ab_arena_mark(data->internal->scratch);
+  Job job = {.model = model, .data = data, .serial = data->internal->scratch};
   job.record = make_records(model, data);
   abStatus status = job.record ? AB_OK : AB_ERROR_MEMORY;
   if (status == AB_OK) {
-    ab_pool_run(data->pool, data->ncandidate, collide_one, &job);
+    ab_pool_run(data->internal->pool, data->internal->ncandidate, collide_one, &job);
     status = gather(&job, data);
   }
-  ab_arena_release(data->scratch, mark);
+  ab_arena_release(data->internal->scratch, mark);
   return status;
 }

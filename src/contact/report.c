@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "internal.h"
 #include "math/spatial.h"
 
 static abVec3 equivalent_point(const abPairSolution* s, abVec3 normal) {
@@ -62,7 +63,7 @@ static bool report(abData* data, const abPair* pair, const abPairSolution* s, ab
   c->normal_wrench = wrench_move(wrench_scale(per_h, s->normal_part), shift);
   c->friction_wrench = wrench_sub(c->wrench, c->normal_wrench);
   c->free_moment = v3_dot(c->friction_wrench.torque, normal);
-  return place_polygon(data->step_arena, &pair->patch, s->pressure, c);
+  return place_polygon(data->internal->step_arena, &pair->patch, s->pressure, c);
 }
 
 // Models that see every near pair say by `kind` which of them touch; those that see what may touch
@@ -74,11 +75,11 @@ static bool touches(const abData* data, const abPair* pair, const abPairSolution
 }
 
 abStatus ab_report_contacts(abData* data, const abPairSolution* solution) {
-  abContact* contact = AB_TAKE(data->step_arena, abContact, data->npair);
+  abContact* contact = AB_TAKE(data->internal->step_arena, abContact, data->internal->npair);
   if (!contact) return AB_ERROR_MEMORY;
   int n = 0;
-  for (int i = 0; i < data->npair; i++) {
-    const abPair* pair = &data->pair[i];
+  for (int i = 0; i < data->internal->npair; i++) {
+    const abPair* pair = &data->internal->pair[i];
     if (!touches(data, pair, &solution[i])) continue;
     if (!report(data, pair, &solution[i], &contact[n])) return AB_ERROR_MEMORY;
     data->stat.nhold += contact[n].hold != AB_HOLD_NONE;

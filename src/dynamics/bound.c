@@ -45,6 +45,7 @@
 
 #include "dynamics/laws.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 enum { BOLD_ROUNDS = 4, MAX_ROUNDS = 50, MAX_HALVINGS = 60 };
 // A joint far beyond its limit, as many models begin, returns no faster than this [rad/s, m/s], or
@@ -75,14 +76,14 @@ static inline double along(const abBound* b, const double* v) {
 // never faster than it can stop again with the acceleration that equalities are taken back with
 // (equality_law.c): a start far outside does not throw what hangs on the joint.
 static double return_speed(const abData* data, int joint, double excess) {
-  const abModel* model = data->trees->model;
+  const abModel* model = data->internal->trees->model;
   double a = ab_law_acceleration(model, model->joint[joint].type == AB_JOINT_SLIDE);
   double most = fmax(SLOW_RETURN, excess / RETURN_TIME);
   return fmin(fmin(AB_BOUND_RETURN * excess / data->h, sqrt(2 * a * excess)), most);
 }
 
 static void add_limit(abData* data, int joint, double gap, const double* s) {
-  abBound* b = ab_bound_add(data->trees, joint);
+  abBound* b = ab_bound_add(data->internal->trees, joint);
   for (int k = 0; k < b->n; k++) b->s[k] = s[k];
   b->stiff = true;
   b->target = gap > 0 ? -gap / data->h : return_speed(data, joint, -gap);
@@ -98,7 +99,7 @@ static void hold_ball(abData* data, int joint, abVec3 r) {
     double s[3] = {0};
     s[k] = x > 0 ? -1 : 1;
     add_limit(data, joint, -angle, s);
-    abBound* b = &data->trees->bound[data->trees->link[joint].bound];
+    abBound* b = &data->internal->trees->bound[data->internal->trees->link[joint].bound];
     b->target *= share;
     b->low = -INFINITY;
     b->state = AB_BOUND_INSIDE;
@@ -123,8 +124,8 @@ static void add_limits(const abModel* model, abData* data, int j) {
 }
 
 static void add_friction(abData* data, int joint, double force) {
-  for (int k = 0; k < data->trees->link[joint].ndof; k++) {
-    abBound* b = ab_bound_add(data->trees, joint);
+  for (int k = 0; k < data->internal->trees->link[joint].ndof; k++) {
+    abBound* b = ab_bound_add(data->internal->trees, joint);
     b->s[k] = 1;
     b->stiff = b->dry = true;
     b->low = -data->h * force;
@@ -133,7 +134,7 @@ static void add_friction(abData* data, int joint, double force) {
 }
 
 void ab_bounds_begin(const abModel* model, abData* data, int mover) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   abTreeRange range = tree_range(model, &model->mover[mover]);
   t->bound1[mover] = t->bound0[mover];
   for (int j = range.joint0; j < range.joint1; j++) {
@@ -210,7 +211,7 @@ static void guess_branches(abTrees* t, int mover, const double* v) {
 
 // The Newton point of the present branches.
 static void newton_point(abData* data, int mover, bool smooth, const double* base, double* v) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   const abMover* m = &t->model->mover[mover];
   ab_tree_factor(t, mover);
   sum_impulses(t, mover, base, t->impulse);
@@ -289,7 +290,7 @@ static void go_towards(abTrees* t, int mover, const double* end, double* v) {
 }
 
 static void report_actuators(abData* data, int mover, const double* v) {
-  const abTrees* t = data->trees;
+  const abTrees* t = data->internal->trees;
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     const abBound* b = &t->bound[i];
     if (b->actuator < 0) continue;
@@ -299,7 +300,7 @@ static void report_actuators(abData* data, int mover, const double* v) {
 
 // d = -h (M + E)^-1 force: what inertial forces do in the step.
 static void solve_inertial(const abData* data, int mover, const double* force, double* d) {
-  const abTrees* t = data->trees;
+  const abTrees* t = data->internal->trees;
   const abMover* m = &t->model->mover[mover];
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) t->impulse[i] = -data->h * force[i];
   ab_tree_solve(t, mover, t->impulse, d);
@@ -326,7 +327,7 @@ static void cap_inertial(const abTrees* t, int mover, double energy, double* d) 
 // Those are of third order in the step; there the velocities of the start count.
 #define ALREADY_MOVES 0.1  // share of the kinetic energy
 static void correct_inertial(abData* data, int mover, double* v) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   const abMover* m = &t->model->mover[mover];
   int begin = m->dof0, end = m->dof0 + m->ndof;
   double *d = t->inertial, *middle = t->change;
@@ -347,7 +348,7 @@ static void correct_inertial(abData* data, int mover, double* v) {
 }
 
 void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, double* v) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   // Full steps first: a Newton point depends on nothing but its branches, and where it lies on them
   // it is the solution.
   bool found = false;
@@ -371,7 +372,7 @@ void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, d
 // and k by the bounds' terms only, so that the new solution is v + K^-1 (what the bounds give at v
 // on their new branches less what they gave on the old ones).
 bool ab_bounds_follow(abData* data, int mover, const double* v, double* v_free) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   const abMover* m = &t->model->mover[mover];
   sum_impulses(t, mover, v_free, t->reaction);
   if (!update_branches(t, mover, v)) return false;
@@ -401,7 +402,7 @@ static bool collect_excess(abTrees* t, int mover, const double* v) {
 }
 
 static void release(abData* data, int mover, double* v) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   const abMover* m = &t->model->mover[mover];
   if (!collect_excess(t, mover, v)) return;
   ab_tree_factor(t, mover);
@@ -416,7 +417,7 @@ static bool returns(const abBound* b) {
 // Takes the speed of returning limits off v: the solution with their targets at zero. factored: the
 // tree is, with the present branches.
 static void stop_returning(abData* data, int mover, bool factored, double* v) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   const abMover* m = &t->model->mover[mover];
   bool any = false;
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) any = any || returns(&t->bound[i]);
@@ -435,7 +436,7 @@ static void stop_returning(abData* data, int mover, bool factored, double* v) {
 }
 
 void ab_bounds_finish(abData* data, int mover, double* v, double* move) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   const abMover* m = &t->model->mover[mover];
   size_t bytes = sizeof(double) * (size_t)m->ndof;
   bool one_problem = data->contact ? data->contact->takes_rows : t->laws && t->laws->n > 0;

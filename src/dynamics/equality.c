@@ -12,6 +12,7 @@
 // constant joint velocities.
 #include "dynamics/laws.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 int ab_equality_rows(const abEquality* e) {
   return e->type == AB_EQUALITY_CONNECT ? 3 : e->type == AB_EQUALITY_WELD ? 6 : 1;
@@ -98,7 +99,7 @@ void ab_equality_slope(const abModel* model, const abData* data, const abEqualit
 static abTwist point_bend(const abModel* model, const abData* data, int body, abVec3 local) {
   int m = model->body[body].mover;
   if (m < 0) return twist_zero();
-  const abTrees* t = data->trees;
+  const abTrees* t = data->internal->trees;
   abVec3 point = pose_apply(data->pose[body], local), r;
   abTwist a, motion;  // both at the place that r starts from
   if (model->mover[m].jointed) {
@@ -108,7 +109,7 @@ static abTwist point_bend(const abModel* model, const abData* data, int body, ab
   } else {
     r = v3_sub(point, data->com[body]), motion = (abTwist){v3_zero(), data->twist[body].ang};
     abVec3 L = m3_apply(&data->inertia[body], motion.ang);
-    a = (abTwist){v3_zero(), m3_apply(&data->inv_inertia[body], v3_cross(L, motion.ang))};
+    a = (abTwist){v3_zero(), m3_apply(&data->internal->inv_inertia[body], v3_cross(L, motion.ang))};
   }
   a = twist_move(a, r);
   a.lin = v3_add(a.lin, v3_cross(motion.ang, twist_at(motion, r)));  // of the material there

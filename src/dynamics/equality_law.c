@@ -39,6 +39,7 @@
 #include "base/arena.h"
 #include "dynamics/laws.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 static const double PULL = 4, FORCE = 50;
 // Weights of rows times s M^-1 s^T: between bodies, to mocap bodies, between joints or tendons.
@@ -171,7 +172,7 @@ static bool equality_rows(const abModel* model, abData* data, abLaws* laws, int 
     abLawOwner owner = {AB_LAW_EQUALITY, index, axis, 1};
     if (!ab_law_row(model, data, laws, owner, &row)) return false;
     if (!row) continue;
-    double* x = AB_TAKE(data->scratch, double, model->nv);
+    double* x = AB_TAKE(data->internal->scratch, double, model->nv);
     if (!x) return false;
     memset(x, 0, sizeof(double) * (size_t)model->nv);
     row->mobility = ab_law_mobility(model, data, row, x);
@@ -205,7 +206,7 @@ static int root_of(const abModel* model, const abData* data, const abEquality* e
 // 1e-4 of the diagonal keeps it regular.
 static bool factor_group(abData* data, abLaws* laws, abLawGroup* g) {
   int n = g->n;
-  double* A = g->A = AB_TAKE(data->scratch, double, n* n);
+  double* A = g->A = AB_TAKE(data->internal->scratch, double, n* n);
   if (!A) return false;
   for (int i = 0; i < n; i++) {
     for (int j = 0; j <= i; j++)
@@ -231,8 +232,8 @@ static bool make_group(const abModel* model, abData* data, abLaws* laws, const i
 
 bool ab_equality_laws(const abModel* model, abData* data, abLaws* laws) {
   if (model->nequality == 0) return true;
-  int* root = AB_TAKE(data->scratch, int, model->nequality);
-  int* parent = AB_TAKE(data->scratch, int, model->nmover);
+  int* root = AB_TAKE(data->internal->scratch, int, model->nequality);
+  int* parent = AB_TAKE(data->internal->scratch, int, model->nmover);
   if (!root || !parent) return false;
   for (int m = 0; m < model->nmover; m++) parent[m] = m;
   for (int e = 0; e < model->nequality; e++)

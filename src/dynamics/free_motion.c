@@ -15,21 +15,22 @@
 #include "dynamics/laws.h"
 #include "dynamics/rk4.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 static void free_body(const abModel* model, abData* data, const abMover* mover) {
   int b = mover->body0;
   const abBody* body = &model->body[b];
   abWrench load = data->applied[b];
   if (model->nactuator > 0)
-    load = wrench_add(load, wrench_from_array(data->trees->tau + mover->dof0));
+    load = wrench_add(load, wrench_from_array(data->internal->trees->tau + mover->dof0));
   if (body->gravity) load.force = v3_axpy(body->mass, model->gravity, load.force);
   if (model->integrator == AB_RK4) {
     ab_rk4_free_body(model, data, mover, load);
     return;
   }
   abTwist t = data->twist[b];
-  t.lin = v3_axpy(data->h * data->trees->inv_mass[b], load.force, t.lin);
-  t.ang = v3_axpy(data->h, m3_apply(&data->inv_inertia[b], load.torque), t.ang);
+  t.lin = v3_axpy(data->h * data->internal->trees->inv_mass[b], load.force, t.lin);
+  t.ang = v3_axpy(data->h, m3_apply(&data->internal->inv_inertia[b], load.torque), t.ang);
   twist_to_array(t, data->v_free + mover->dof0);
 }
 
@@ -41,9 +42,10 @@ static bool has_trees(const abModel* model) {
 
 // Without memory the step ends in values that are not numbers, and is reported as broken.
 static void begin_laws(const abModel* model, abData* data, bool implicit) {
-  data->trees->laws = NULL;
+  data->internal->trees->laws = NULL;
   if (!ab_laws_any(model) || ab_laws_begin(model, data, implicit)) return;
-  for (int i = 0; i < model->nv; i++) data->trees->tau[i] = data->trees->v_smooth[i] = NAN;
+  for (int i = 0; i < model->nv; i++)
+    data->internal->trees->tau[i] = data->internal->trees->v_smooth[i] = NAN;
 }
 
 void ab_free_motion(const abModel* model, abData* data) {
@@ -51,14 +53,14 @@ void ab_free_motion(const abModel* model, abData* data) {
   if (rk4 && has_trees(model)) {
     // without memory the step ends in values that are not numbers, and is reported as broken
     if (!ab_rk4_trees(model, data))
-      for (int i = 0; i < model->nv; i++) data->trees->v_smooth[i] = NAN;
+      for (int i = 0; i < model->nv; i++) data->internal->trees->v_smooth[i] = NAN;
   }
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
     if (data->asleep[mover->body0]) continue;
     if (mover->jointed && !rk4) ab_tree_forces(model, data, m, true);
     if (!mover->jointed && model->nactuator > 0)
-      memset(data->trees->tau + mover->dof0, 0, 6 * sizeof(double));
+      memset(data->internal->trees->tau + mover->dof0, 0, 6 * sizeof(double));
   }
   begin_laws(model, data, !rk4);
   for (int m = 0; m < model->nmover; m++)
@@ -71,7 +73,7 @@ void ab_free_motion(const abModel* model, abData* data) {
     if (!mover->jointed)
       free_body(model, data, mover);
     else
-      ab_bounds_solve(data, m, !rk4, rk4 ? data->trees->v_smooth : data->v, data->v_free);
+      ab_bounds_solve(data, m, !rk4, rk4 ? data->internal->trees->v_smooth : data->v, data->v_free);
   }
   ab_laws_inertial(model, data);
 }
@@ -95,11 +97,11 @@ static void set_row(const abBound* b, const abMover* mover, int m, abRow* row) {
 }
 
 bool ab_free_motion_rows(const abModel* model, const abData* data, int* nrow, abRow** out) {
-  const abTrees* t = data->trees;
+  const abTrees* t = data->internal->trees;
   int most = 0, n = 0;
   for (int m = 0; m < model->nmover; m++)
     if (model->mover[m].jointed) most += t->bound1[m] - t->bound0[m];
-  abRow* row = AB_TAKE(data->scratch, abRow, most);
+  abRow* row = AB_TAKE(data->internal->scratch, abRow, most);
   if (!row) return false;
   for (int m = 0; m < model->nmover; m++) {
     if (!model->mover[m].jointed || data->asleep[model->mover[m].body0]) continue;

@@ -20,6 +20,7 @@
 
 #include "dynamics/rotate.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 static void write_quat(abQuat a, double* q) { q[0] = a.w, q[1] = a.x, q[2] = a.y, q[3] = a.z; }
 
@@ -77,7 +78,7 @@ static void free_body_rk4(const abModel* model, abData* data, const abMover* mov
   int b = mover->body0;
   const abBody* body = &model->body[b];
   int q0 = model->joint[body->joint0].q0;
-  double *q = data->q + q0, *smooth = data->trees->q_smooth + q0;
+  double *q = data->q + q0, *smooth = data->internal->trees->q_smooth + q0;
   abTwist end = twist_from_array(v_solved + mover->dof0);
   if (!differs(mover, v_solved, data->v_free)) {
     for (int i = 0; i < 7; i++) q[i] = smooth[i];
@@ -139,7 +140,7 @@ void ab_move_coordinates(const abModel* model, double* q, const double* dq) {
 // Along `move`, less a share of what the inertial forces added to it.
 static void move_tree(const abModel* model, abData* data, const abMover* mover, double share) {
   abTreeRange range = tree_range(model, mover);
-  const abTrees* t = data->trees;
+  const abTrees* t = data->internal->trees;
   for (int j = range.joint0; j < range.joint1; j++) {
     const abLink* link = &t->link[j];
     double v[6];
@@ -156,9 +157,9 @@ static void move_tree(const abModel* model, abData* data, const abMover* mover, 
 static void tree_rk4(const abModel* model, abData* data, int m, const double* v_solved) {
   const abMover* mover = &model->mover[m];
   abTreeRange range = tree_range(model, mover);
-  const abTrees* t = data->trees;
+  const abTrees* t = data->internal->trees;
   if (differs(mover, v_solved, t->v_smooth)) {
-    ab_bounds_finish(data, m, data->v, data->trees->move);
+    ab_bounds_finish(data, m, data->v, data->internal->trees->move);
     move_tree(model, data, mover, 0);
     return;
   }
@@ -172,11 +173,11 @@ static void tree_rk4(const abModel* model, abData* data, int m, const double* v_
 // this step has set in motion has no inertial forces yet, but drifts.
 static bool begin_drift(const abModel* model, abData* data, int m, abTreeMotion* before) {
   const abMover* mover = &model->mover[m];
-  double* kick = data->trees->change;
+  double* kick = data->internal->trees->change;
   bool any = false;
   for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) {
-    kick[i] = data->v[i] - data->trees->inertial[i];
-    any = any || data->trees->inertial[i] != 0 || data->v[i] != 0;
+    kick[i] = data->v[i] - data->internal->trees->inertial[i];
+    any = any || data->internal->trees->inertial[i] != 0 || data->v[i] != 0;
   }
   if (any) *before = ab_tree_motion(model, data, m, kick);
   return any;
@@ -190,7 +191,7 @@ static void tree(const abModel* model, abData* data, int m, const double* v_solv
     tree_rk4(model, data, m, v_solved);
     return;
   }
-  ab_bounds_finish(data, m, data->v, data->trees->move);
+  ab_bounds_finish(data, m, data->v, data->internal->trees->move);
   abTreeMotion before;
   bool drifts = begin_drift(model, data, m, &before);
   move_tree(model, data, mover, drifts && !touched ? 0.5 : 0);

@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "dynamics/trees.h"
+#include "internal.h"
 
 abVec3 ab_rotation_vector(abQuat q) {
   if (q.w < 0) q = (abQuat){-q.w, -q.x, -q.y, -q.z};
@@ -58,7 +59,7 @@ static void add_wrench(abTrees* t, const abLink* link, abWrench w) {
 static void add_at_origin(const abData* data, const abLink* link, double value) {
   abVec3 c = v3_sub(data->com[link->body], data->pose[link->body].p);
   abMat3 s = m3_skew(c);
-  double* E = data->trees->extra + link->block;
+  double* E = data->internal->trees->extra + link->block;
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) {
       double one = i == j ? value : 0, ss = 0;
@@ -72,7 +73,7 @@ static void add_at_origin(const abData* data, const abLink* link, double value) 
 
 static void free_joint(const abModel* model, abData* data, int j, double implicit_h) {
   const abJoint* joint = &model->joint[j];
-  const abLink* link = &data->trees->link[j];
+  const abLink* link = &data->internal->trees->link[j];
   double d = joint->damping, k = joint->stiffness, a = joint->armature, h = implicit_h;
   if (d == 0 && k == 0 && a == 0) return;
   const double *q = data->q + joint->q0, *q0 = model->q0 + joint->q0;
@@ -86,12 +87,12 @@ static void free_joint(const abModel* model, abData* data, int j, double implici
   // armature resists the origin's acceleration Y v' + Y' v, of which Y' v = (w x c) x w
   f = v3_axpy(-a, v3_cross(v3_cross(w, c), w), f);
   abVec3 torque = v3_add(v3_scale(-d, w_body), v3_scale(-k, turn));
-  add_wrench(data->trees, link, from_origin(data, link->body, f, torque));
+  add_wrench(data->internal->trees, link, from_origin(data, link->body, f, torque));
   add_at_origin(data, link, a + h * d + 0.5 * h * h * k);
 }
 
 static void own_joint(abData* data, const abJoint* joint, const abLink* link, double h) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   const double *q = data->q + joint->q0, *v = data->v + link->dof;
   double stretch[3] = {q[0] - joint->springref, 0, 0};
   if (joint->type == AB_JOINT_BALL) {
@@ -105,7 +106,7 @@ static void own_joint(abData* data, const abJoint* joint, const abLink* link, do
 
 static void joint_forces(const abModel* model, abData* data, int mover, bool implicit) {
   abTreeRange range = tree_range(model, &model->mover[mover]);
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   for (int j = range.joint0; j < range.joint1; j++) {
     const abLink* link = &t->link[j];
     double h = implicit ? data->h : 0;
@@ -119,7 +120,7 @@ static void joint_forces(const abModel* model, abData* data, int mover, bool imp
 }
 
 void ab_tree_forces(const abModel* model, abData* data, int mover, bool implicit) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   joint_forces(model, data, mover, implicit);
   ab_tree_loads(model, data, mover);
   ab_tree_inertial(t, mover, data->v, t->twist, t->bias, t->inertial_force);
@@ -143,7 +144,7 @@ static void drive_geometry(const abModel* model, const abData* data, const abAct
                            Drive* d) {
   const abJoint* joint = &model->joint[a->joint];
   const double *q = data->q + joint->q0, *v = data->v + joint->v0, *g = a->gear;
-  d->n = data->trees->link[a->joint].ndof;
+  d->n = data->internal->trees->link[a->joint].ndof;
   if (joint->type == AB_JOINT_FREE) {
     abWrench w = from_origin(data, joint->body, v3(g[0], g[1], g[2]), v3(g[3], g[4], g[5]));
     wrench_to_array(w, d->s);
@@ -179,7 +180,8 @@ abDriveForce ab_drive_force(const abActuator* a, double ctrl, double length, dou
 static void add_servo(abData* data, int actuator, const Drive* d, const abDriveForce* f,
                       double weight) {
   double h = data->h;
-  abBound* bound = ab_bound_add(data->trees, data->trees->model->actuator[actuator].joint);
+  abBound* bound =
+      ab_bound_add(data->internal->trees, data->internal->trees->model->actuator[actuator].joint);
   bound->actuator = actuator;
   for (int k = 0; k < d->n; k++) bound->s[k] = d->s[k];
   bound->weight = weight;
@@ -200,7 +202,7 @@ void ab_actuators(const abModel* model, abData* data, bool implicit) {
     drive_geometry(model, data, &model->actuator[i], &d);
     abDriveForce f = ab_drive_force(&model->actuator[i], data->ctrl[i], d.length, d.speed);
     double force = data->actuator_force[i] = clamp(f.force, f.low, f.high);
-    double weight = data->h * (f.kd + 0.5 * data->h * f.kp), *tau = data->trees->tau;
+    double weight = data->h * (f.kd + 0.5 * data->h * f.kp), *tau = data->internal->trees->tau;
     bool jointed = model->mover[model->body[model->joint[j].body].mover].jointed;
     if (implicit && jointed && weight > 0)
       add_servo(data, i, &d, &f, weight);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dynamics/trees.h"
+#include "internal.h"
 
 abQuat ab_state_quat(const double* q) {
   abQuat a = {q[0], q[1], q[2], q[3]};
@@ -51,7 +52,7 @@ static void body_inertia(const abModel* model, abData* data, int b, bool inverse
   data->inertia[b] = m3_congruent_diag(&axes, J);
   if (!inverse) return;
   J = v3(J.x > 0 ? 1 / J.x : 0, J.y > 0 ? 1 / J.y : 0, J.z > 0 ? 1 / J.z : 0);
-  data->inv_inertia[b] = m3_congruent_diag(&axes, J);
+  data->internal->inv_inertia[b] = m3_congruent_diag(&axes, J);
 }
 
 static void place_body(const abModel* model, abData* data, int b) {
@@ -76,15 +77,15 @@ static void place_geoms(const abModel* model, abData* data, int b) {
 
 // Trees whose coordinates are those they were placed for need not be placed again.
 void ab_kinematics_bodies(const abModel* model, abData* data) {
-  data->trees->seen = false;
+  data->internal->trees->seen = false;
   for (int b = 0; b < model->nbody; b++) {
     int m = model->body[b].mover;
     if (m < 0 || !model->mover[m].jointed) {
       place_body(model, data, b);
       continue;
     }
-    if (!data->trees->placed[m]) ab_tree_place(model, data, m);
-    data->trees->placed[m] = false;
+    if (!data->internal->trees->placed[m]) ab_tree_place(model, data, m);
+    data->internal->trees->placed[m] = false;
     ab_tree_shift(model, data, m);
     ab_tree_move(model, data, m);
     b += model->mover[m].nbody - 1;
@@ -94,7 +95,7 @@ void ab_kinematics_bodies(const abModel* model, abData* data) {
 // A step ends with the kinematics of the state the next one begins with: the second call finds that
 // nothing has changed.
 void ab_kinematics(const abModel* model, abData* data) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   size_t nq = sizeof(double) * (size_t)model->nq, nv = sizeof(double) * (size_t)model->nv;
   if (t->seen && memcmp(t->q_seen, data->q, nq) == 0 && memcmp(t->v_seen, data->v, nv) == 0 &&
       !mocap_moved(model, data))

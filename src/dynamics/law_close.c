@@ -11,6 +11,7 @@
 #include "dynamics/laws.h"
 #include "dynamics/rotate.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 // Errors below this share of the scene's size are left to the rows.
 static const double CLOSED = 1e-9;
@@ -60,7 +61,7 @@ static void tell_velocities(const abModel* model, abData* data, const double* dq
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
     int d = mover->dof0, n = mover->jointed ? mover->ndof : 3;
-    if (data->trees->laws->touched[m]) continue;
+    if (data->internal->trees->laws->touched[m]) continue;
     for (int i = d; i < d + n; i++) data->v[i] += dq[i] / data->h;
     bool turned = false;
     for (int i = d + 3; i < d + 6 && !mover->jointed; i++) turned = turned || impulse[i] != 0;
@@ -87,9 +88,9 @@ static void close_once(const abModel* model, abData* data, abLaws* laws, double*
 }
 
 void ab_laws_close(const abModel* model, abData* data) {
-  abLaws* laws = data->trees->laws;
+  abLaws* laws = data->internal->trees->laws;
   if (!laws || laws->nequality == 0) return;
-  double *dq = data->trees->change, *impulse = data->trees->impulse;
+  double *dq = data->internal->trees->change, *impulse = data->internal->trees->impulse;
   for (int k = 0;; k++) {
     ab_kinematics_bodies(model, data);
     double worst = find_errors(model, data, laws);

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "dynamics/laws.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 #include "math/spatial.h"
 
 // Rounds of refinement, and the share of the terms in each velocity, and of the largest term of
@@ -79,18 +80,18 @@ static bool is_sum_of_rows(const abLaws* laws, abTrees* t, int rounds, double sh
 // laws->dense += s
 static void add_lever(const abModel* model, const abData* data, const abPair* pair) {
   abWrench n = {pair->patch.normal, v3_zero()};
-  double* s = data->trees->laws->dense;
+  double* s = data->internal->trees->laws->dense;
   ab_law_lever(model, data, pair->body1, pair->patch.center, n, s);
   ab_law_lever(model, data, pair->body2, pair->patch.center, wrench_neg(n), s);
 }
 
 static void clear_lever(const abModel* model, const abData* data) {
-  memset(data->trees->laws->dense, 0, sizeof(double) * (size_t)model->nv);
+  memset(data->internal->trees->laws->dense, 0, sizeof(double) * (size_t)model->nv);
 }
 
 // How much of s M^-1 s^T the rows leave; the tree is factored without bounds.
 static bool is_almost_held(const abModel* model, const abData* data, int mover) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   const abLaws* laws = t->laws;
   const abMover* m = &model->mover[mover];
   double *v = t->reaction_new, free = 0, held = 0;
@@ -131,30 +132,30 @@ static int tree_of(const abModel* model, const abLaws* laws, const abPair* pair)
 }
 
 static bool hold_in_tree(const abModel* model, abData* data, int mover) {
-  abTrees* t = data->trees;
-  abArenaMark mark = ab_arena_mark(data->scratch);
+  abTrees* t = data->internal->trees;
+  abArenaMark mark = ab_arena_mark(data->internal->scratch);
   abBoundState* state =
-      AB_TAKE(data->scratch, abBoundState, t->bound1[mover] - t->bound0[mover] + 1);
+      AB_TAKE(data->internal->scratch, abBoundState, t->bound1[mover] - t->bound0[mover] + 1);
   if (!state) return false;
   switch_bounds(t, mover, false, state);
-  for (int i = 0; i < data->npair; i++) {
-    abPair* pair = &data->pair[i];
+  for (int i = 0; i < data->internal->npair; i++) {
+    abPair* pair = &data->internal->pair[i];
     if (tree_of(model, t->laws, pair) != mover) continue;
     add_lever(model, data, pair);
     pair->held = is_almost_held(model, data, mover);
     clear_lever(model, data);
   }
   switch_bounds(t, mover, true, state);
-  ab_arena_release(data->scratch, mark);
+  ab_arena_release(data->internal->scratch, mark);
   return true;
 }
 
 bool ab_laws_hold(const abModel* model, abData* data) {
-  abTrees* t = data->trees;
-  for (int i = 0; i < data->npair; i++) data->pair[i].held = false;
+  abTrees* t = data->internal->trees;
+  for (int i = 0; i < data->internal->npair; i++) data->internal->pair[i].held = false;
   if (!t->laws || t->laws->ngroup == 0) return true;
-  for (int i = 0; i < data->npair; i++) {
-    abPair* pair = &data->pair[i];
+  for (int i = 0; i < data->internal->npair; i++) {
+    abPair* pair = &data->internal->pair[i];
     if (!joined(model, t->laws, pair)) continue;
     add_lever(model, data, pair);
     pair->held = is_sum_of_rows(t->laws, t, 1, LITTLE, LITTLE) &&
@@ -163,8 +164,8 @@ bool ab_laws_hold(const abModel* model, abData* data) {
   }
   for (int m = 0; m < model->nmover; m++) {
     bool any = false;
-    for (int i = 0; i < data->npair && !any; i++)
-      any = tree_of(model, t->laws, &data->pair[i]) == m;
+    for (int i = 0; i < data->internal->npair && !any; i++)
+      any = tree_of(model, t->laws, &data->internal->pair[i]) == m;
     if (any && !hold_in_tree(model, data, m)) return false;
   }
   return true;

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 // --- what there is
 
@@ -39,7 +40,7 @@ bool ab_laws_any(const abModel* model) {
 
 void ab_law_lever(const abModel* model, const abData* data, int body, abVec3 point, abWrench w,
                   double* s) {
-  const abTrees* t = data->trees;
+  const abTrees* t = data->internal->trees;
   int m = model->body[body].mover;
   if (m < 0) return;
   if (!model->mover[m].jointed) {
@@ -67,8 +68,8 @@ bool ab_law_row(const abModel* model, abData* data, abLaws* laws, abLawOwner own
   *out = NULL;
   for (int i = 0; i < model->nv; i++) n += laws->dense[i] != 0;
   if (n == 0) return true;
-  int* dof = AB_TAKE(data->scratch, int, n);
-  double* s = AB_TAKE(data->scratch, double, n);
+  int* dof = AB_TAKE(data->internal->scratch, int, n);
+  double* s = AB_TAKE(data->internal->scratch, double, n);
   if (!dof || !s || laws->n == laws->room) return false;
   n = 0;
   for (int i = 0; i < model->nv; i++) {
@@ -91,8 +92,8 @@ double ab_law_speed(const abLawRow* row, const double* v) {
 
 static void free_response(const abData* data, const abMover* m, const double* s, double* x) {
   int b = m->body0;
-  abVec3 w = m3_apply(&data->inv_inertia[b], v3(s[3], s[4], s[5]));
-  for (int k = 0; k < 3; k++) x[k] = data->trees->inv_mass[b] * s[k];
+  abVec3 w = m3_apply(&data->internal->inv_inertia[b], v3(s[3], s[4], s[5]));
+  for (int k = 0; k < 3; k++) x[k] = data->internal->trees->inv_mass[b] * s[k];
   x[3] = w.x, x[4] = w.y, x[5] = w.z;
 }
 
@@ -107,7 +108,7 @@ static void factor_without_bounds(const abModel* model, abTrees* t, int mover) {
 }
 
 double ab_law_mobility(const abModel* model, abData* data, const abLawRow* row, double* response) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   double* x = response ? response : t->change;
   for (int i = 0, last = -1; i < row->n; i++) {
     int mover = ab_law_mover(model, row->dof[i]);
@@ -128,7 +129,7 @@ double ab_law_mobility(const abModel* model, abData* data, const abLawRow* row, 
 }
 
 void ab_law_load(const abModel* model, abData* data, double* dense, double force) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   for (int i = 0; i < model->nv; i++) {
     if (dense[i] == 0) continue;
     t->tau[i] += force * dense[i];
@@ -147,7 +148,7 @@ static int most_rows(const abModel* model) {
 }
 
 static abLaws* take_laws(const abModel* model, const abData* data) {
-  struct abArena* arena = data->scratch;
+  struct abArena* arena = data->internal->scratch;
   int n = most_rows(model);
   abLaws* laws = AB_TAKE(arena, abLaws, 1);
   if (!laws) return NULL;
@@ -175,7 +176,7 @@ static abLaws* take_laws(const abModel* model, const abData* data) {
 }
 
 bool ab_laws_begin(const abModel* model, abData* data, bool implicit) {
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   t->laws = take_laws(model, data);
   if (!t->laws) return false;
   return ab_equality_laws(model, data, t->laws) && ab_tendon_laws(model, data, t->laws, implicit) &&
@@ -183,26 +184,26 @@ bool ab_laws_begin(const abModel* model, abData* data, bool implicit) {
 }
 
 void ab_laws_inertial(const abModel* model, abData* data) {
-  abLaws* laws = data->trees->laws;
+  abLaws* laws = data->internal->trees->laws;
   if (!laws) return;
   for (int i = 0; i < laws->nequality && model->integrator == AB_EULER; i++) {
     abLawRow* row = &laws->row[i];
     for (int k = 0; k < row->n; k++)
       if (model->mover[ab_law_mover(model, row->dof[k])].jointed)
-        row->target += 0.5 * row->s[k] * data->trees->inertial[row->dof[k]];
+        row->target += 0.5 * row->s[k] * data->internal->trees->inertial[row->dof[k]];
   }
   ab_equality_weak(laws, data->v_free);
 }
 
 void ab_laws_loads(const abModel* model, abData* data) {
-  abArenaMark mark = ab_arena_mark(data->scratch);
-  abLaws laws = {.dense = AB_TAKE(data->scratch, double, model->nv)};
+  abArenaMark mark = ab_arena_mark(data->internal->scratch);
+  abLaws laws = {.dense = AB_TAKE(data->internal->scratch, double, model->nv)};
   if (laws.dense) {
     memset(laws.dense, 0, sizeof(double) * (size_t)model->nv);
     ab_tendon_loads(model, data, laws.dense);
     ab_drive_laws(model, data, &laws, false);
   }
-  ab_arena_release(data->scratch, mark);
+  ab_arena_release(data->internal->scratch, mark);
 }
 
 // --- after the solve
@@ -221,7 +222,7 @@ static void report(abData* data, const abLawOwner* o, double force) {
 }
 
 void ab_laws_forces(abData* data) {
-  const abLaws* laws = data->trees->laws;
+  const abLaws* laws = data->internal->trees->laws;
   if (!laws) return;
   for (int i = 0; i < laws->n; i++) report(data, &laws->owner[i], laws->row[i].impulse / data->h);
 }

@@ -21,6 +21,7 @@
 
 #include "base/simd.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 static bool is_free(const abResponse* r, int body) {
   return !r->mover[r->mover_of_body[body]].jointed;
@@ -52,50 +53,51 @@ static void tree_twists(const abTrees* t, int m, const double* v, abTwist* twist
 }
 
 void ab_response_begin(const abModel* model, abData* data) {
-  abTrees* t = data->trees;
-  data->response = (abResponse){.nbody = model->nbody,
-                                .nmover = model->nmover,
-                                .ndof = model->nv,
-                                .mover_of_body = t->mover_of_body,
-                                .mover = model->mover,
-                                .mass = t->mass,
-                                .inv_mass = t->inv_mass,
-                                .inertia = data->inertia,
-                                .inv_inertia = data->inv_inertia,
-                                .tree = t};
+  abTrees* t = data->internal->trees;
+  data->internal->response = (abResponse){.nbody = model->nbody,
+                                          .nmover = model->nmover,
+                                          .ndof = model->nv,
+                                          .mover_of_body = t->mover_of_body,
+                                          .mover = model->mover,
+                                          .mass = t->mass,
+                                          .inv_mass = t->inv_mass,
+                                          .inertia = data->inertia,
+                                          .inv_inertia = data->internal->inv_inertia,
+                                          .tree = t};
   for (int b = 0; b < model->nbody; b++) {
     bool moves = t->mover_of_body[b] >= 0 && !data->asleep[b];
-    data->twist_free[b] = twist_zero();
-    data->bias[b] = moves ? find_bias(&data->response, b, data->twist[b].ang) : twist_zero();
+    data->internal->twist_free[b] = twist_zero();
+    data->internal->bias[b] =
+        moves ? find_bias(&data->internal->response, b, data->twist[b].ang) : twist_zero();
   }
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
     if (data->asleep[mover->body0]) continue;
     if (mover->jointed)
-      tree_twists(t, m, data->v_free, data->twist_free);
+      tree_twists(t, m, data->v_free, data->internal->twist_free);
     else
-      data->twist_free[mover->body0] = twist_from_array(data->v_free + mover->dof0);
+      data->internal->twist_free[mover->body0] = twist_from_array(data->v_free + mover->dof0);
   }
 }
 
 static void find_omega(const abModel* model, abData* data) {
   for (int m = 0; m < model->nmover; m++)
     if (model->mover[m].jointed && !data->asleep[model->mover[m].body0])
-      ab_tree_omega(data->trees, m);
+      ab_tree_omega(data->internal->trees, m);
 }
 
 void ab_response_update(const abModel* model, abData* data) {
   ab_response_begin(model, data);
-  for (int j = 0; j < model->njoint; j++) data->trees->wanted[j] = true;
+  for (int j = 0; j < model->njoint; j++) data->internal->trees->wanted[j] = true;
   find_omega(model, data);
 }
 
 void ab_response_touch(const abModel* model, abData* data) {
-  abTrees* t = data->trees;
-  if (data->npair == 0) return;
+  abTrees* t = data->internal->trees;
+  if (data->internal->npair == 0) return;
   for (int j = 0; j < model->njoint; j++) t->wanted[j] = false;
-  for (int i = 0; i < data->npair; i++) {
-    int body[2] = {data->pair[i].body1, data->pair[i].body2};
+  for (int i = 0; i < data->internal->npair; i++) {
+    int body[2] = {data->internal->pair[i].body1, data->internal->pair[i].body2};
     for (int k = 0; k < 2; k++)
       for (int j = t->link_of_body[body[k]]; j >= 0 && !t->wanted[j]; j = t->link[j].parent)
         t->wanted[j] = true;

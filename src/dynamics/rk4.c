@@ -20,6 +20,7 @@
 #include "dynamics/laws.h"
 #include "dynamics/rotate.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 static abQuat axpy(double s, abQuat d, abQuat q) {
   return (abQuat){q.w + s * d.w, q.x + s * d.x, q.y + s * d.y, q.z + s * d.z};
@@ -49,7 +50,7 @@ void ab_rk4_free_body(const abModel* model, abData* data, const abMover* mover, 
   const abBody* body = &model->body[b];
   int q0 = model->joint[body->joint0].q0;
   double h = data->h, speed = v3_norm(data->twist[b].ang);
-  abVec3 a = v3_scale(data->trees->inv_mass[b], load.force), v = data->twist[b].lin;
+  abVec3 a = v3_scale(data->internal->trees->inv_mass[b], load.force), v = data->twist[b].lin;
   abQuat before = data->pose[b].q, q = before;
   abVec3 L = m3_apply(&data->inertia[b], data->twist[b].ang);
   abVec3 L_end = v3_axpy(h, load.torque, L);
@@ -61,7 +62,7 @@ void ab_rk4_free_body(const abModel* model, abData* data, const abMover* mover, 
 
   abVec3 com = v3_sub(data->com[b], data->pose[b].p);
   abVec3 d = v3_axpy(h, v3_axpy(h / 2, a, v), v3_neg(ab_turn_difference(before, q, com)));
-  double* smooth = data->trees->q_smooth + q0;
+  double* smooth = data->internal->trees->q_smooth + q0;
   const double* now = data->q + q0;
   smooth[0] = now[0] + d.x, smooth[1] = now[1] + d.y, smooth[2] = now[2] + d.z;
   smooth[3] = q.w, smooth[4] = q.x, smooth[5] = q.y, smooth[6] = q.z;
@@ -75,8 +76,11 @@ void ab_rk4_free_body(const abModel* model, abData* data, const abMover* mover, 
 
 // A second set of everything ab_kinematics and the forces write, for the stages.
 static bool take_stage(const abModel* m, const abData* data, abData* stage) {
-  struct abArena* arena = data->scratch;
+  struct abArena* arena = data->internal->scratch;
   *stage = *data;
+  stage->internal = AB_TAKE(arena, struct abInternal, 1);
+  if (!stage->internal) return false;
+  *stage->internal = *data->internal;
   stage->q = AB_TAKE(arena, double, m->nq);
   stage->v = AB_TAKE(arena, double, m->nv);
   stage->pose = AB_TAKE(arena, abPose, m->nbody);
@@ -84,11 +88,11 @@ static bool take_stage(const abModel* m, const abData* data, abData* stage) {
   stage->com = AB_TAKE(arena, abVec3, m->nbody);
   stage->twist = AB_TAKE(arena, abTwist, m->nbody);
   stage->inertia = AB_TAKE(arena, abMat3, m->nbody);
-  stage->inv_inertia = AB_TAKE(arena, abMat3, m->nbody);
+  stage->internal->inv_inertia = AB_TAKE(arena, abMat3, m->nbody);
   stage->actuator_force = AB_TAKE(arena, double, m->nactuator);
-  stage->trees = data->trees->stage;
+  stage->internal->trees = data->internal->trees->stage;
   return stage->q && stage->v && stage->pose && stage->R && stage->com && stage->twist &&
-         stage->inertia && stage->inv_inertia && stage->actuator_force;
+         stage->inertia && stage->internal->inv_inertia && stage->actuator_force;
 }
 
 static void joint_rate(const abModel* model, const abData* data, int j, double* rate) {
@@ -114,7 +118,7 @@ static void joint_rate(const abModel* model, const abData* data, int j, double* 
 // Rates of coordinates and velocities at the stage's state, whose kinematics are there. The first
 // stage is the start of the step itself, and leaves its forces there.
 static void evaluate(const abModel* model, abData* stage, double* dq, double* dv) {
-  abTrees* t = stage->trees;
+  abTrees* t = stage->internal->trees;
   for (int m = 0; m < model->nmover; m++) {
     if (!model->mover[m].jointed || stage->asleep[model->mover[m].body0]) continue;
     abTreeRange range = tree_range(model, &model->mover[m]);
@@ -158,11 +162,13 @@ bool ab_rk4_trees(const abModel* model, abData* data) {
   static const double part[4] = {0, 0.5, 0.5, 1}, share[4] = {1, 2, 2, 1};
   int nq = model->nq, nv = model->nv;
   double h = data->h;
-  abArenaMark mark = ab_arena_mark(data->scratch);
+  abArenaMark mark = ab_arena_mark(data->internal->scratch);
   abData stage;
   bool room = take_stage(model, data, &stage);
-  double *dq = AB_TAKE(data->scratch, double, nq), *sum_q = AB_TAKE(data->scratch, double, nq);
-  double *dv = AB_TAKE(data->scratch, double, nv), *sum_v = AB_TAKE(data->scratch, double, nv);
+  double *dq = AB_TAKE(data->internal->scratch, double, nq),
+         *sum_q = AB_TAKE(data->internal->scratch, double, nq);
+  double *dv = AB_TAKE(data->internal->scratch, double, nv),
+         *sum_v = AB_TAKE(data->internal->scratch, double, nv);
   if (room && dq && sum_q && dv && sum_v) {
     memset(dq, 0, sizeof(double) * (size_t)nq);
     memset(dv, 0, sizeof(double) * (size_t)nv);
@@ -176,12 +182,12 @@ bool ab_rk4_trees(const abModel* model, abData* data) {
       combine(nq, sum_q, share[k], dq, sum_q);
       combine(nv, sum_v, share[k], dv, sum_v);
     }
-    combine(nq, data->q, h / 6, sum_q, data->trees->q_smooth);
-    combine(nv, data->v, h / 6, sum_v, data->trees->v_smooth);
-    normalise(model, data->q, data->trees->q_smooth);
+    combine(nq, data->q, h / 6, sum_q, data->internal->trees->q_smooth);
+    combine(nv, data->v, h / 6, sum_v, data->internal->trees->v_smooth);
+    normalise(model, data->q, data->internal->trees->q_smooth);
   } else {
     room = false;
   }
-  ab_arena_release(data->scratch, mark);
+  ab_arena_release(data->internal->scratch, mark);
   return room;
 }

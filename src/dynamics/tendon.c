@@ -15,6 +15,7 @@
 
 #include "dynamics/laws.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 double ab_tendon_length(const abModel* model, const abData* data, const abTendon* t) {
   double sum = 0;
@@ -153,7 +154,7 @@ static abWrench turned(abQuat q, const double gear[6]) {
 
 // Clears the velocities that move both bodies.
 static void clear_shared(const abModel* model, const abData* data, int a, int b, double* dense) {
-  const abTrees* t = data->trees;
+  const abTrees* t = data->internal->trees;
   int m = model->body[a].mover;
   if (m < 0 || m != model->body[b].mover) return;
   int ja = t->link_of_body[a], jb = t->link_of_body[b];

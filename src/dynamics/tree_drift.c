@@ -26,12 +26,14 @@
 // energy of the drift is kept to rounding at any h w, and a floating tree keeps its linear and
 // angular momentum. Joints that stand still keep standing still.
 #include "dynamics/trees.h"
+#include "internal.h"
 
 // Sums over the bodies; momentum and com are first taken about the origin and weighted by mass.
 static void add_motion(const abModel* model, const abData* data, int b, abTwist t,
                        abTreeMotion* sum) {
   double m = model->body[b].mass;
-  abVec3 p = v3_scale(m, t.lin), L = m3_apply(&data->inertia[b], t.ang), d = data->trees->arm[b];
+  abVec3 p = v3_scale(m, t.lin), L = m3_apply(&data->inertia[b], t.ang),
+         d = data->internal->trees->arm[b];
   sum->energy += 0.5 * (v3_dot(p, t.lin) + v3_dot(L, t.ang));
   sum->mass += m;
   sum->com = v3_axpy(m, d, sum->com);
@@ -43,7 +45,7 @@ static void add_motion(const abModel* model, const abData* data, int b, abTwist 
 // own size, not by that of the motion about the origin.
 abTreeMotion ab_tree_motion(const abModel* model, const abData* data, int m, const double* v) {
   const abMover* mover = &model->mover[m];
-  const abTrees* t = data->trees;
+  const abTrees* t = data->internal->trees;
   abTreeMotion sum = {0};
   abVec3 carriage = tree_carriage(model, mover, v);
   ab_tree_twists(t, m, v, t->pull);
@@ -95,9 +97,9 @@ static abTwist locked_twist(const double inverse[36], abWrench momentum, abVec3 
 static void floating_drift(const abModel* model, abData* data, int m, abTreeMotion before,
                            abTreeMotion now) {
   const abMover* mover = &model->mover[m];
-  abVec3 r = v3_sub(now.com, data->trees->origin[m]);
+  abVec3 r = v3_sub(now.com, data->internal->trees->origin[m]);
   double inverse[36], locked_now, locked_before;
-  whole_inverse(data->trees, tree_range(model, mover), inverse);
+  whole_inverse(data->internal->trees, tree_range(model, mover), inverse);
   abTwist wrong = locked_twist(inverse, now.momentum, r, &locked_now);
   abTwist right = locked_twist(inverse, before.momentum, r, &locked_before);
   double rest = now.energy - locked_now, wanted = before.energy - locked_before;
@@ -114,8 +116,8 @@ static void floating_drift(const abModel* model, abData* data, int m, abTreeMoti
 void ab_tree_drift(const abModel* model, abData* data, int m, abTreeMotion before, bool touched) {
   const abMover* mover = &model->mover[m];
   ab_tree_place(model, data, m);
-  data->trees->placed[m] = true;
-  data->trees->origin[m] = ab_tree_origin(model, data, m);
+  data->internal->trees->placed[m] = true;
+  data->internal->trees->origin[m] = ab_tree_origin(model, data, m);
   abTreeMotion now = ab_tree_motion(model, data, m, data->v);
   if (!tree_floats(model, mover)) {
     double s = energy_scale(before.energy, now.energy);

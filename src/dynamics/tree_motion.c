@@ -15,6 +15,7 @@
 // that flies fast are as small as those of one that does not.
 #include "base/simd.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 // What the joint adds to the twist of its parent. A free root's linear part is left out.
 static inline void joint_twist(const abTrees* t, const abLink* link, const double* v, abSix* own) {
@@ -75,7 +76,7 @@ void ab_tree_inertial(const abTrees* t, int mover, const double* v, abSix* twist
 
 AB_SIMD AB_FLATTEN static void add_loads(const abModel* model, const abData* data,
                                          const abMover* mover) {
-  const abTrees* t = data->trees;
+  const abTrees* t = data->internal->trees;
   abTreeRange range = tree_range(model, mover);
   for (int j = range.joint0; j < range.joint1; j++) six_clear(&t->push[j]);
   for (int b = mover->body0; b < mover->body0 + mover->nbody; b++) {

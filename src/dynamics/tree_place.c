@@ -10,6 +10,7 @@
 // free joint's are those of the centre of mass, at O, and S = 1.
 #include "dynamics/kinematics.h"
 #include "dynamics/trees.h"
+#include "internal.h"
 
 // Products of unit quaternions leave the unit sphere by rounding only: one step of Newton's method
 // for 1 / sqrt brings them back.
@@ -44,7 +45,7 @@ static void place_ball(const abJoint* joint, const double* q, abPose* at, abSix*
 
 static void place_joint(const abData* data, const abJoint* joint, abPose* at) {
   const double* q = data->q + joint->q0;
-  abSix* S = data->trees->S + joint->v0;
+  abSix* S = data->internal->trees->S + joint->v0;
   if (joint->type == AB_JOINT_HINGE) {
     place_hinge(joint, q[0] - joint->ref, at, S);
   } else if (joint->type == AB_JOINT_BALL) {
@@ -61,7 +62,8 @@ static abPose begin_body(const abModel* model, const abData* data, int b, int ro
   const abBody* body = &model->body[b];
   abPose at = {v3_zero(), quat_mul(data->pose[body->parent].q, body->pose.q)};
   if (b != root)
-    at.p = v3_add(data->trees->place[body->parent], m3_apply(&data->R[body->parent], body->pose.p));
+    at.p = v3_add(data->internal->trees->place[body->parent],
+                  m3_apply(&data->R[body->parent], body->pose.p));
   return at;
 }
 
@@ -85,7 +87,7 @@ static abMat3 turned(const abMat3* R, const abMat3* I) {
 // The inertia of a body becomes part of its link's.
 static void add_inertia(const abModel* model, abData* data, int b) {
   const abBody* body = &model->body[b];
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   int link = t->link_of_body[b];
   data->inertia[b] = turned(&data->R[b], &t->inertia[b]);
   if (body->njoint == 0) {
@@ -100,7 +102,7 @@ static void add_inertia(const abModel* model, abData* data, int b) {
 
 void ab_tree_place(const abModel* model, abData* data, int m) {
   const abMover* mover = &model->mover[m];
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   bool floats = tree_floats(model, mover);
   t->seen = false;
   for (int b = mover->body0; b < mover->body0 + mover->nbody; b++) {
@@ -133,12 +135,12 @@ abVec3 ab_tree_origin(const abModel* model, const abData* data, int m) {
     return v3_add(data->pose[parent].p, m3_apply(&data->R[parent], root->pose.p));
   }
   const double* q = data->q + model->joint[root->joint0].q0;
-  return v3_sub(v3(q[0], q[1], q[2]), data->trees->place[mover->body0]);
+  return v3_sub(v3(q[0], q[1], q[2]), data->internal->trees->place[mover->body0]);
 }
 
 void ab_tree_shift(const abModel* model, abData* data, int m) {
   const abMover* mover = &model->mover[m];
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   abVec3 origin = t->origin[m] = ab_tree_origin(model, data, m);
   for (int b = mover->body0; b < mover->body0 + mover->nbody; b++) {
     data->pose[b].p = v3_add(origin, t->place[b]);
@@ -151,7 +153,7 @@ void ab_tree_shift(const abModel* model, abData* data, int m) {
 
 void ab_tree_move(const abModel* model, abData* data, int m) {
   const abMover* mover = &model->mover[m];
-  abTrees* t = data->trees;
+  abTrees* t = data->internal->trees;
   abVec3 carriage = tree_carriage(model, mover, data->v);
   ab_tree_twists(t, m, data->v, t->twist);
   for (int b = mover->body0; b < mover->body0 + mover->nbody; b++)

@@ -28,9 +28,9 @@
 #include "math/rotation.h"
 
 int ab_implicit_count(const abShape* s) {
-  if (s->type == AB_BOX) return 6;
-  if (s->type == AB_MESH) return s->poly->nface;
-  return s->type == AB_CYLINDER ? 3 : 1;
+  if (s->type == AB_SHAPE_BOX) return 6;
+  if (s->type == AB_SHAPE_MESH) return s->poly->nface;
+  return s->type == AB_SHAPE_CYLINDER ? 3 : 1;
 }
 
 typedef struct Value {
@@ -144,25 +144,25 @@ static Value ellipsoid(abVec3 size, abVec3 x, bool hessian) {
 void ab_implicit_eval(const abShape* s, int i, abVec3 x, double* f, abVec3* grad, abMat3* hess) {
   Value v = {0};
   switch (s->type) {
-    case AB_PLANE:
+    case AB_SHAPE_PLANE:
       v = linear(v3(0, 0, 1), 0, x);
       break;
-    case AB_BOX:
+    case AB_SHAPE_BOX:
       v = box_face(s->size, i, x);
       break;
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       v = round_part(x, s->size.x, 1);
       break;
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       v = capsule(s->size, x);
       break;
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       v = cylinder(s->size, i, x);
       break;
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       v = ellipsoid(s->size, x, hess != NULL);
       break;
-    case AB_MESH:
+    case AB_SHAPE_MESH:
       v = linear(s->poly->plane[i].n, s->poly->plane[i].d, x);
       break;
   }

@@ -95,22 +95,22 @@ static abMassProps ellipsoid(abVec3 r, bool shell, double density) {
 abMassProps ab_mass_of_shape(abShapeType type, abVec3 size, bool shell, double density) {
   double r = size.x, m;
   switch (type) {
-    case AB_BOX:
+    case AB_SHAPE_BOX:
       if (shell) return box_shell(size, density);
       m = 8 * size.x * size.y * size.z * density;
       return centred(m, v3_scale(m / 3, v3(size.y * size.y + size.z * size.z,
                                            size.x * size.x + size.z * size.z,
                                            size.x * size.x + size.y * size.y)));
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return capsule(r, 0, shell, density);
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       return capsule(r, size.y, shell, density);
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       return cylinder(r, size.y, shell, density);
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       return ellipsoid(size, shell, density);
-    case AB_PLANE:
-    case AB_MESH:
+    case AB_SHAPE_PLANE:
+    case AB_SHAPE_MESH:
       break;
   }
   return (abMassProps){0};
@@ -178,15 +178,15 @@ abMassProps ab_mass_of_triangles(const abVec3* vert, int n, const int (*triangle
   Sums area = sum_triangles(vert, n, triangle, o, AREA);
   if (!(area.measure > 0)) return (abMassProps){0};
   abVec3 centre = v3_add(o, v3_scale(1 / area.measure, area.first));
-  Weight weight = rule == AB_INERTIA_SHELL    ? AREA
-                  : rule == AB_INERTIA_LEGACY ? ABSOLUTE_VOLUME
-                                              : SIGNED_VOLUME;
+  Weight weight = rule == AB_MESH_INERTIA_SHELL    ? AREA
+                  : rule == AB_MESH_INERTIA_LEGACY ? ABSOLUTE_VOLUME
+                                                   : SIGNED_VOLUME;
   Sums s = sum_triangles(vert, n, triangle, centre, weight);
   // Twice: the second time about the centre of mass, which the legacy rule is defined by and which
   // costs the others no cancellation.
   if (s.measure != 0) centre = v3_axpy(1 / s.measure, s.first, centre);
   s = sum_triangles(vert, n, triangle, centre, weight);
-  if (rule == AB_INERTIA_LEGACY) s.first = v3_zero();  // the centre stays where it was found
+  if (rule == AB_MESH_INERTIA_LEGACY) s.first = v3_zero();  // the centre stays where it was found
   return props_of_sums(&s, centre, density);
 }
 

@@ -14,8 +14,8 @@ typedef struct abMassProps {
 // their own functions.
 abMassProps ab_mass_of_shape(abShapeType type, abVec3 size, bool shell, double density);
 abMassProps ab_mass_of_polyhedron(const abPolyhedron* poly, double density);
-// A surface of triangles by one of MuJoCo's rules (mass.c says what they are). AB_INERTIA_CONVEX is
-// the caller's: it takes the hull.
+// A surface of triangles by one of MuJoCo's rules (mass.c says what they are).
+// AB_MESH_INERTIA_CONVEX is the caller's: it takes the hull.
 abMassProps ab_mass_of_triangles(const abVec3* vert, int ntriangle, const int (*triangle)[3],
                                  abMeshInertia rule, double density);
 // The same matter s times as dense.

@@ -37,20 +37,20 @@ static abVec3 support_ellipsoid(abVec3 a, abVec3 d) {
 
 abVec3 ab_support(const abShape* s, abVec3 d) {
   switch (s->type) {
-    case AB_BOX:
+    case AB_SHAPE_BOX:
       return v3(signed_like(s->size.x, d.x), signed_like(s->size.y, d.y),
                 signed_like(s->size.z, d.z));
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return v3_scale(s->size.x, v3_unit(d));
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       return v3_add(v3_scale(s->size.x, v3_unit(d)), v3(0, 0, signed_like(s->size.y, d.z)));
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       return support_cylinder(s->size, d);
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       return support_ellipsoid(s->size, d);
-    case AB_MESH:
+    case AB_SHAPE_MESH:
       return support_poly(s->poly, d);
-    case AB_PLANE:
+    case AB_SHAPE_PLANE:
       break;
   }
   return v3_zero();
@@ -59,19 +59,19 @@ abVec3 ab_support(const abShape* s, abVec3 d) {
 double ab_shape_radius(const abShape* s) {
   abVec3 z = s->size;
   switch (s->type) {
-    case AB_BOX:
+    case AB_SHAPE_BOX:
       return v3_norm(z);
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return z.x;
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       return z.x + z.y;
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       return hypot(z.x, z.y);
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       return fmax(z.x, fmax(z.y, z.z));
-    case AB_MESH:
+    case AB_SHAPE_MESH:
       return s->poly->radius;
-    case AB_PLANE:
+    case AB_SHAPE_PLANE:
       break;
   }
   return INFINITY;
@@ -81,19 +81,19 @@ double ab_shape_volume(const abShape* s) {
   static const double pi = 3.14159265358979323846;
   abVec3 z = s->size;
   switch (s->type) {
-    case AB_BOX:
+    case AB_SHAPE_BOX:
       return 8 * z.x * z.y * z.z;
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return 4 * pi / 3 * z.x * z.x * z.x;
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       return pi * z.x * z.x * (4 * z.x / 3 + 2 * z.y);
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       return 2 * pi * z.x * z.x * z.y;
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       return 4 * pi / 3 * z.x * z.y * z.z;
-    case AB_MESH:
+    case AB_SHAPE_MESH:
       return s->poly->volume;
-    case AB_PLANE:
+    case AB_SHAPE_PLANE:
       break;
   }
   return INFINITY;
@@ -103,13 +103,13 @@ double ab_shape_volume(const abShape* s) {
 static double half_extent(const abShape* s, abVec3 e) {
   abVec3 z = s->size;
   switch (s->type) {
-    case AB_BOX:
+    case AB_SHAPE_BOX:
       return z.x * fabs(e.x) + z.y * fabs(e.y) + z.z * fabs(e.z);
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       return z.x + z.y * fabs(e.z);
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       return z.x * hypot(e.x, e.y) + z.y * fabs(e.z);
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       return v3_norm(v3_mul(z, e));
     default:
       return z.x;
@@ -153,7 +153,7 @@ static void aabb_poly(const abPolyhedron* p, const abMat3* R, abVec3* low, abVec
 }
 
 void ab_shape_reach(const abShape* s, const abPose* pose, abVec3* low, abVec3* high) {
-  if (s->type != AB_MESH || s->poly->nvert <= MANY) {
+  if (s->type != AB_SHAPE_MESH || s->poly->nvert <= MANY) {
     ab_shape_aabb(s, pose, low, high);
     return;
   }
@@ -170,13 +170,13 @@ void ab_shape_reach(const abShape* s, const abPose* pose, abVec3* low, abVec3* h
 }
 
 void ab_shape_aabb(const abShape* s, const abPose* pose, abVec3* low, abVec3* high) {
-  if (s->type == AB_PLANE) {
+  if (s->type == AB_SHAPE_PLANE) {
     *low = v3(-INFINITY, -INFINITY, -INFINITY);
     *high = v3(INFINITY, INFINITY, INFINITY);
     return;
   }
   abMat3 R = quat_matrix(pose->q);
-  if (s->type == AB_BOX) {  // the most frequent: without detours
+  if (s->type == AB_SHAPE_BOX) {  // the most frequent: without detours
     abVec3 h = s->size, p = pose->p;
     double x = h.x * fabs(R.m[0][0]) + h.y * fabs(R.m[0][1]) + h.z * fabs(R.m[0][2]);
     double y = h.x * fabs(R.m[1][0]) + h.y * fabs(R.m[1][1]) + h.z * fabs(R.m[1][2]);
@@ -185,7 +185,7 @@ void ab_shape_aabb(const abShape* s, const abPose* pose, abVec3* low, abVec3* hi
     *high = v3(p.x + x, p.y + y, p.z + z);
     return;
   }
-  if (s->type == AB_MESH) {
+  if (s->type == AB_SHAPE_MESH) {
     aabb_poly(s->poly, &R, low, high);
   } else {
     *high = v3(half_extent(s, m3_row(&R, 0)), half_extent(s, m3_row(&R, 1)),

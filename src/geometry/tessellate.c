@@ -198,7 +198,7 @@ static bool choose(const abShape* s, double bound, Rings* g, double* achieved) {
   abVec3 z = s->size;
   int n = 0, m = 0;
   g->scale_x = g->scale_y = 1;
-  if (s->type == AB_CYLINDER) {
+  if (s->type == AB_SHAPE_CYLINDER) {
     n = choose_sides(bound);
     if (!n) return false;
     *g = (Rings){.n = n, .nring = 2, .scale_x = 1, .scale_y = 1};
@@ -207,11 +207,11 @@ static bool choose(const abShape* s, double bound, Rings* g, double* achieved) {
     *achieved = 1 - polygon_ratio(n);
     return true;
   }
-  double l = s->type == AB_CAPSULE ? z.y : 0, r = s->type == AB_ELLIPSOID ? z.z : z.x;
+  double l = s->type == AB_SHAPE_CAPSULE ? z.y : 0, r = s->type == AB_SHAPE_ELLIPSOID ? z.z : z.x;
   if (!choose_rings(bound, l / r, &n, &m)) return false;
   *achieved = 1 - capsule_ratio(n, m, l / r);
   fill_capsule(g, n, m, r, l);
-  if (s->type == AB_ELLIPSOID) g->scale_x = z.x / z.z, g->scale_y = z.y / z.z;
+  if (s->type == AB_SHAPE_ELLIPSOID) g->scale_x = z.x / z.z, g->scale_y = z.y / z.z;
   return true;
 }
 
@@ -220,11 +220,11 @@ abPolyhedron* ab_polyhedron_of_shape(const abShape* shape, double volume_error, 
   double error_here = 0;
   abPolyhedron* poly = NULL;
   abStatus status = AB_ERROR_MEMORY;  // where nothing else is said
-  if (shape->type == AB_PLANE) {
+  if (shape->type == AB_SHAPE_PLANE) {
     status = ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "a plane has no polyhedron");
-  } else if (shape->type == AB_BOX) {
+  } else if (shape->type == AB_SHAPE_BOX) {
     poly = ab_polyhedron_box(shape->size);
-  } else if (shape->type == AB_MESH) {
+  } else if (shape->type == AB_SHAPE_MESH) {
     void* memory = ab_alloc(ab_polyhedron_bytes(shape->poly));
     if (memory) poly = ab_polyhedron_copy(shape->poly, memory);
   } else {

@@ -105,12 +105,12 @@ static void draw_cylinder(abDrawing* d, double radius, double half) {
 
 static void draw_round(abDrawing* d, const abShape* s) {
   Outline o[2 * (ALONG + 1)];
-  if (s->type == AB_ELLIPSOID) {
+  if (s->type == AB_SHAPE_ELLIPSOID) {
     int n = round_outline(o, 1, 0);
     for (int i = 0; i < n; i++) o[i].z *= s->size.z, o[i].nz /= s->size.z;
     revolve(d, n, o, s->size.x, s->size.y);
   } else {
-    int n = round_outline(o, s->size.x, s->type == AB_CAPSULE ? s->size.y : 0);
+    int n = round_outline(o, s->size.x, s->type == AB_SHAPE_CAPSULE ? s->size.y : 0);
     revolve(d, n, o, 1, 1);
   }
 }
@@ -145,21 +145,21 @@ void ab_draw_geom(const abModel* model, int geom, abDrawing* out) {
   const abGeom* g = &model->geom[geom];
   const abShape* s = &g->shape;
   switch (s->type) {
-    case AB_PLANE:
+    case AB_SHAPE_PLANE:
       draw_plane(out, model, s->size);
       break;
-    case AB_BOX:
+    case AB_SHAPE_BOX:
       draw_box(out, s->size);
       break;
-    case AB_SPHERE:
-    case AB_CAPSULE:
-    case AB_ELLIPSOID:
+    case AB_SHAPE_SPHERE:
+    case AB_SHAPE_CAPSULE:
+    case AB_SHAPE_ELLIPSOID:
       draw_round(out, s);
       break;
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       draw_cylinder(out, s->size.x, s->size.y);
       break;
-    case AB_MESH:
+    case AB_SHAPE_MESH:
       if (g->mesh >= 0 && model->mesh[g->mesh].ntriangle > 0)
         draw_mesh(out, &model->mesh[g->mesh]);
       else if (s->poly)

@@ -6,6 +6,7 @@
 // distinct shape its vertices, normals and indices. Every piece is a buffer view and an accessor of
 // its own.
 #define _POSIX_C_SOURCE 200809L
+#include <abut/version.h>
 #include <float.h>
 #include <jansson.h>
 #include <math.h>
@@ -309,7 +310,7 @@ static json_t* make_root(Glb* g, int* node_of_body) {
   int root_node = add_node(g, world);
   json_t* root = json_object();
   json_object_set_new(root, "asset",
-                      json_pack("{s:s,s:s}", "version", "2.0", "generator", "abut " ABUT_VERSION));
+                      json_pack("{s:s,s:s}", "version", "2.0", "generator", "abut " AB_VERSION));
   json_object_set_new(root, "scene", json_integer(0));
   json_object_set_new(root, "scenes", json_pack("[{s:[i]}]", "nodes", root_node));
   if (g->ntrack && g->time.n)

@@ -220,7 +220,7 @@ static bool fill_contact(const abRecording* r, const Rows* row, int k, int64_t n
   c->area = ((double*)row->of[AB_H5_AREA])[k];
   c->depth = ((double*)row->of[AB_H5_DEPTH])[k];
   int32_t kind = ((int32_t*)row->of[AB_H5_KIND])[k], mode = ((int32_t*)row->of[AB_H5_MODE])[k];
-  if (kind < 0 || kind > AB_PATCH_SURFACE || mode < 0 || mode > AB_SEPARATING) return false;
+  if (kind < 0 || kind > AB_PATCH_SURFACE || mode < 0 || mode > AB_CONTACT_SEPARATING) return false;
   c->kind = (abPatchKind)kind;
   c->mode = (abContactMode)mode;
   memcpy(c->slip, (double*)row->of[AB_H5_SLIP] + 3 * k, sizeof c->slip);
@@ -287,7 +287,7 @@ static bool read_sample(abRecording* r, int i) {
   d->stat.status = (abStepStatus)status;
   d->stat.iterations = *(int32_t*)row.of[AB_H5_ITERATIONS];
   d->stat.residual = *(double*)row.of[AB_H5_RESIDUAL];
-  d->stat.bad_body = -1;
+  d->stat.bad_index = d->stat.bad_body = -1;
   for (int b = 0; b < r->model->nbody; b++) d->R[b] = quat_matrix(d->pose[b].q);
   const int64_t* offset = rows(r, AB_H5_OFFSET, i, 2);
   if (!offset || offset[0] < 0 || offset[1] < offset[0]) return false;

@@ -9,6 +9,7 @@
 // the first sample has told the attributes. A descriptor of our own keeps other recorders away.
 #define _XOPEN_SOURCE 700
 #include <abut/state.h>
+#include <abut/version.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -154,8 +155,7 @@ static bool fill_file(H5* h5, hid_t file, bool sampled) {
     if (good) H5Gclose(id);
   }
   good = good && add_text(file, "format", "abut recording", true) &&
-         add_number(file, "format_version", 1) &&
-         add_text(file, "abut_version", ABUT_VERSION, true);
+         add_number(file, "format_version", 1) && add_text(file, "abut_version", AB_VERSION, true);
   if (sampled)
     good = good && add_text(file, "contact", h5->contact, true) && add_number(file, "step", h5->h);
   good = good && add_model(file, h5->model);
@@ -265,7 +265,7 @@ static void put_contact(H5* h5, const abContact* c) {
 // state.
 enum { SPARSE = 8 };
 static abStatus put_state(H5* h5, const abModel* model, const abData* data) {
-  size_t bytes = data->memory ? ab_state_size(model, data) : 0;
+  size_t bytes = data->internal ? ab_state_size(model, data) : 0;
   if (!bytes || (h5->base.nsample > 0 && h5->since / SPARSE < bytes)) return AB_OK;
   size_t words = (bytes + 7) / 8;
   int64_t* word = ab_alloc_zero(words * sizeof *word);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "internal.h"
 #include "io/json_whole.h"
 #include "io/page.h"
 
@@ -41,7 +42,7 @@ static json_t* actuators_json(const abModel* model) {
 static json_t* params_json(const abData* data) {
   json_t* values = json_object();
   for (int i = 0; data->contact && i < data->contact->nparam; i++)
-    json_object_set_new(values, data->contact->param[i].name, json_real(data->param[i]));
+    json_object_set_new(values, data->contact->param[i].name, json_real(data->internal->param[i]));
   return values;
 }
 

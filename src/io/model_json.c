@@ -239,7 +239,8 @@ static void set_options(json_t* j, const abModel* model) {
   json_object_set_new(j, "file", text(model->file));
   json_object_set_new(j, "gravity", vec(model->gravity));
   json_object_set_new(j, "timestep", number(model->timestep));
-  json_object_set_new(j, "integrator", text(model->integrator == AB_RK4 ? "RK4" : "Euler"));
+  json_object_set_new(j, "integrator",
+                      text(model->integrator == AB_INTEGRATOR_RK4 ? "RK4" : "Euler"));
   json_object_set_new(j, "contact", text(model->contact));
   json_t* setting = json_object();
   for (int i = 0; i < model->nsetting; i++)

@@ -189,7 +189,7 @@ static bool good_joint(const abModel* m, int i, int64_t* q, int64_t* v) {
 static bool good_geom(const abModel* m, int i) {
   const abGeom* g = &m->geom[i];
   return inside(g->body, m->nbody) && g->mesh < m->nmesh &&
-         (g->shape.type == AB_MESH ? g->mesh >= 0 : g->mesh >= -1);
+         (g->shape.type == AB_SHAPE_MESH ? g->mesh >= 0 : g->mesh >= -1);
 }
 
 // Every index of the model points at something.
@@ -222,7 +222,8 @@ abModel* ab_model_from_json(const char* json, const char* path, abError* error) 
   m->file = text(r->json, "file");
   m->gravity = vec(r->json, "gravity");
   m->timestep = number(r->json, "timestep");
-  m->integrator = strcmp(text(r->json, "integrator"), "RK4") ? AB_EULER : AB_RK4;
+  m->integrator =
+      strcmp(text(r->json, "integrator"), "RK4") ? AB_INTEGRATOR_EULER : AB_INTEGRATOR_RK4;
   m->nq = integer(r->json, "nq");
   m->nv = integer(r->json, "nv");
   m->total_mass = number(r->json, "total_mass");

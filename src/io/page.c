@@ -2,6 +2,7 @@
 // page draws it.
 #include "io/page.h"
 
+#include <abut/version.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,8 @@ static json_t* hulls_json(const abModel* model) {
   json_t* list = json_array();
   for (int i = 0; i < model->ngeom; i++) {
     const abGeom* g = &model->geom[i];
-    bool bare = g->shape.type == AB_MESH && (g->mesh < 0 || model->mesh[g->mesh].ntriangle == 0);
+    bool bare =
+        g->shape.type == AB_SHAPE_MESH && (g->mesh < 0 || model->mesh[g->mesh].ntriangle == 0);
     abDrawing d = {0};
     json_t* flat = json_array();
     if (bare) ab_draw_geom(model, i, &d);
@@ -146,7 +148,7 @@ abStatus ab_page_model(int fd, const char* path, const abModel* model, const abD
   json_object_set_new(root, "poses", poses_json(model, data));
   json_object_set_new(root, "contact_model", json_string(data->contact ? data->contact->name : ""));
   json_object_set_new(root, "step", json_real(data->h));
-  json_object_set_new(root, "version", json_string(ABUT_VERSION));
+  json_object_set_new(root, "version", json_string(AB_VERSION));
   char* json = ab_json_print(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
   abStatus status = text && json ? write_element(fd, path, "abut-model", text, json, error)
                                  : ab_fail(error, AB_ERROR_MEMORY, path, 0, "no memory");

@@ -16,19 +16,19 @@ enum { SAMPLES = 2, SHADOW = 1024, MOST_PIXELS = 8192 };
 static double geom_radius(const abGeom* g) {
   const abVec3 s = g->shape.size;
   switch (g->shape.type) {
-    case AB_PLANE:
+    case AB_SHAPE_PLANE:
       return 0;
-    case AB_BOX:
+    case AB_SHAPE_BOX:
       return v3_norm(s);
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return s.x;
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       return s.x + s.y;
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       return hypot(s.x, s.y);
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       return fmax(s.x, fmax(s.y, s.z));
-    case AB_MESH:
+    case AB_SHAPE_MESH:
       return g->shape.poly ? g->shape.poly->radius : 0;
   }
   return 0;
@@ -44,7 +44,7 @@ static Ball bounds(const abModel* m, const abData* d, bool moving) {
   abVec3 low = v3(INFINITY, INFINITY, INFINITY), high = v3_neg(low);
   for (int i = 0; i < m->ngeom; i++) {
     const abGeom* g = &m->geom[i];
-    if (g->shape.type == AB_PLANE || (moving && m->body[g->body].mover < 0)) continue;
+    if (g->shape.type == AB_SHAPE_PLANE || (moving && m->body[g->body].mover < 0)) continue;
     abVec3 p = pose_apply(d->pose[g->body], g->pose.p);
     double r = geom_radius(g);
     low = v3(fmin(low.x, p.x - r), fmin(low.y, p.y - r), fmin(low.z, p.z - r));
@@ -181,7 +181,7 @@ static bool in_shadow(const Scene* s, abVec3 p) {
 
 static double chequer(const Scene* s, int geom, abVec3 p) {
   const abGeom* g = &s->model->geom[geom];
-  if (g->shape.type != AB_PLANE) return 1;
+  if (g->shape.type != AB_SHAPE_PLANE) return 1;
   abVec3 local = pose_apply_inverse(pose_mul(s->data->pose[g->body], g->pose), p);
   double k = floor(local.x / s->square) + floor(local.y / s->square);
   return fmod(k, 2) == 0 ? 1 : 0.9;
@@ -255,7 +255,7 @@ static bool draw(Scene* s) {
     ab_draw_color(s->model, i, color);
     if (color[3] <= 0) continue;
     good = add_geom(&s->image, &s->eye, s->model, s->data, i);
-    if (good && s->model->geom[i].shape.type != AB_PLANE)
+    if (good && s->model->geom[i].shape.type != AB_SHAPE_PLANE)
       good = add_geom(&s->shadow, &s->sun, s->model, s->data, i);
   }
   return good;

@@ -86,5 +86,5 @@ const char* ab_patch_kind_name(abPatchKind kind) {
 }
 
 const char* ab_contact_mode_name(abContactMode mode) {
-  return mode == AB_STICK ? "stick" : mode == AB_SLIP ? "slip" : "separating";
+  return mode == AB_CONTACT_STICK ? "stick" : mode == AB_CONTACT_SLIP ? "slip" : "separating";
 }

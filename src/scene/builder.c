@@ -65,7 +65,7 @@ abBodyDef ab_body_def(void) {
 abJointDef ab_joint_def(void) { return (abJointDef){.type = AB_JOINT_HINGE, .axis = {0, 0, 1}}; }
 
 abGeomDef ab_geom_def(void) {
-  return (abGeomDef){.type = AB_SPHERE,
+  return (abGeomDef){.type = AB_SHAPE_SPHERE,
                      .pose = pose_identity(),
                      .mesh = -1,
                      .mass = -1,
@@ -285,11 +285,11 @@ static bool good_size(const abSubject* s, const abScene* scene, const abGeomDef*
                                         "a cylinder needs a radius and a half length above 0",
                                         "an ellipsoid needs three radii above 0",
                                         ""};
-  if (d->type < AB_PLANE || d->type > AB_MESH) return AB_FAIL(s, "unknown shape type");
+  if (d->type < AB_SHAPE_PLANE || d->type > AB_SHAPE_MESH) return AB_FAIL(s, "unknown shape type");
   double size[3] = {d->size.x, d->size.y, d->size.z};
   for (int i = 0; i < nsize[d->type]; i++)
     if (!(size[i] > 0) || !isfinite(size[i])) return AB_FAIL(s, message[d->type]);
-  if (d->type == AB_MESH) return ab_check_refers(s, d->mesh, scene->mesh.n, "mesh");
+  if (d->type == AB_SHAPE_MESH) return ab_check_refers(s, d->mesh, scene->mesh.n, "mesh");
   return true;
 }
 
@@ -333,7 +333,7 @@ static bool good_mesh(const abSubject* s, const abMeshDef* d) {
   double scale[3] = {d->scale.x, d->scale.y, d->scale.z};
   if (!ab_check_finite(s, 3, scale, "scale")) return false;
   if (scale[0] == 0 || scale[1] == 0 || scale[2] == 0) return AB_FAIL(s, "scale must not be 0");
-  if (d->inertia < AB_INERTIA_LEGACY || d->inertia > AB_INERTIA_SHELL)
+  if (d->inertia < AB_MESH_INERTIA_LEGACY || d->inertia > AB_MESH_INERTIA_SHELL)
     return AB_FAIL(s, "unknown inertia rule");
   return ab_check_pose(s, &d->ref, "its reference frame");
 }

@@ -43,6 +43,20 @@ abModel* ab_load_with(const char* path, const abLoadOption* option, abNotes* not
   return model;
 }
 
+abModel* ab_load_memory(const char* name, const void* bytes, size_t n, abNotes* notes,
+                        abError* error) {
+  if (notes) *notes = (abNotes){0};
+  if (!name || !bytes) {
+    ab_fail(error, AB_ERROR_ARGUMENT, name, 0, "a model from memory needs a name and its bytes");
+    return NULL;
+  }
+  if (ab_begins_model_file(bytes, n)) return ab_model_load_memory(name, bytes, n, error);
+  abScene* scene = ab_scene_load_memory(name, bytes, n, notes, error);
+  abModel* model = scene ? ab_compile_scene(scene, notes, error) : NULL;
+  ab_scene_free(scene);
+  return model;
+}
+
 abModel* ab_load(const char* path, abNotes* notes, abError* error) {
   return ab_load_with(path, &(abLoadOption){0}, notes, error);
 }

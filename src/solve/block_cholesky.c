@@ -97,8 +97,11 @@ typedef struct Elimination {
 // Room for one more column; the rows grow at the end of the arena.
 static bool grow(Elimination* e, int more, abArena* arena) {
   if (e->nrow + more <= e->capacity) return true;
-  int add = (more / 4096 + 1) * 4096;  // whole cache lines: what is taken next follows directly
-  if (!ab_arena_take(arena, sizeof(int) * (size_t)add)) return false;
+  int add = (more / 4096 + 1) * 4096;
+  int* row = ab_arena_extend(arena, e->row, sizeof(int) * (size_t)e->capacity,
+                             sizeof(int) * (size_t)add);
+  if (!row) return false;
+  e->row = row;
   e->capacity += add;
   return true;
 }
@@ -111,7 +114,7 @@ static abStatus run_elimination(Graph* g, const int* size, double max_flops, Eli
   int* sub = AB_TAKE(scratch, int, n);
   if (!rank || !list || !sub) return AB_ERROR_MEMORY;
   for (int i = 0; i < n; i++) rank[i] = rank_of(g, i, size, list);
-  e->row = AB_TAKE(scratch, int, 0);
+  e->row = NULL;
   for (int k = 0; k < n; k++) {
     int best = best_of(n, rank), m = members(g, best, list);
     double s = size[best], d = rank[best].degree;

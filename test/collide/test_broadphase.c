@@ -3,6 +3,7 @@
 #include "collide/broad/broadphase.h"
 #include "collide/broad/filter.h"
 #include "geometry/support.h"
+#include "internal.h"
 #include "math/spatial.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -30,9 +31,9 @@ static int count_by_definition(const World* w, const int (*candidate)[2], int n)
       if (!ab_may_collide(m, i, j)) continue;
       abVec3 li, hi, lj, hj;
       bool near = true;
-      int plane = m->geom[i].shape.type == AB_PLANE   ? i
-                  : m->geom[j].shape.type == AB_PLANE ? j
-                                                      : -1;
+      int plane = m->geom[i].shape.type == AB_SHAPE_PLANE   ? i
+                  : m->geom[j].shape.type == AB_SHAPE_PLANE ? j
+                                                            : -1;
       if (plane >= 0) {
         ab_shape_aabb(&m->geom[i + j - plane].shape, &w->data->geom_pose[i + j - plane], &li, &hi);
         near = li.z <= 0;
@@ -66,11 +67,12 @@ static void candidates_are_the_pairs_whose_boxes_meet(void** state) {
     ab_forward(w.model, w.data);
     ab_step(w.model, w.data);  // its kinematics and broad phase are the ones looked at below
     ab_forward(w.model, w.data);
-    ab_arena_release(w.data->step_arena, 0);
+    ab_arena_release(w.data->internal->step_arena, 0);
     assert_int_equal(ab_broadphase(w.model, w.data), AB_OK);
-    ab_arena_release(w.data->scratch, 0);
-    assert_int_equal(count_by_definition(&w, w.data->candidate, w.data->ncandidate),
-                     w.data->ncandidate);
+    ab_arena_release(w.data->internal->scratch, 0);
+    assert_int_equal(
+        count_by_definition(&w, w.data->internal->candidate, w.data->internal->ncandidate),
+        w.data->internal->ncandidate);
     for (int i = 0; i < w.model->nv; i++) w.data->v[i] = 0;
   }
   world_free(&w);

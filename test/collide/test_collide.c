@@ -7,6 +7,7 @@
 #include "collide/broad/broadphase.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/response.h"
+#include "internal.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/world.h"
@@ -28,7 +29,7 @@ static const abContactModel pair_model = {
 static void collide(World* w, const abContactModel* contact) {
   w->data->contact = contact;
   ab_forward(w->model, w->data);
-  ab_arena_release(w->data->step_arena, 0);
+  ab_arena_release(w->data->internal->step_arena, 0);
   ab_free_motion(w->model, w->data);
   ab_response_update(w->model, w->data);
   assert_int_equal(ab_broadphase(w->model, w->data), AB_OK);
@@ -45,9 +46,9 @@ static void only_overlapping_pairs_are_kept_and_sorted(void** state) {
   world_add_box(&w, half, 1, at(1.3, 0, 0.6));
   world_start(&w, NULL);
   collide(&w, &volume);
-  assert_int_equal(w.data->npair, 2);
+  assert_int_equal(w.data->internal->npair, 2);
   // box on the floor: the moving body first
-  const abPair* p = w.data->pair;
+  const abPair* p = w.data->internal->pair;
   assert_int_equal(p[0].body1, a);
   assert_int_equal(p[0].body2, 0);
   check_vec_near(p[0].patch.normal, v3(0, 0, 1), 0);
@@ -65,10 +66,10 @@ static void only_overlapping_pairs_are_kept_and_sorted(void** state) {
     assert_int_equal(p[i].patch.kind, AB_PATCH_SURFACE);
   }
   // the next step knows them
-  ab_memory_commit(w.data->memory);
+  ab_memory_commit(w.data->internal->memory);
   collide(&w, &volume);
-  assert_int_equal(w.data->npair, 2);
-  assert_false(w.data->pair[0].fresh);
+  assert_int_equal(w.data->internal->npair, 2);
+  assert_false(w.data->internal->pair[0].fresh);
   world_free(&w);
 }
 
@@ -79,10 +80,10 @@ static void model_that_wants_pairs_gets_all_candidates(void** state) {
   world_add_box(&w, half, 1, at(0.1, 0, 1.5));
   world_start(&w, NULL);
   collide(&w, &pair_model);
-  assert_int_equal(w.data->npair, w.data->ncandidate);
-  assert_true(w.data->npair >= 2);
-  for (int i = 0; i < w.data->npair; i++)
-    assert_int_equal(w.data->pair[i].patch.kind, AB_PATCH_NONE);
+  assert_int_equal(w.data->internal->npair, w.data->internal->ncandidate);
+  assert_true(w.data->internal->npair >= 2);
+  for (int i = 0; i < w.data->internal->npair; i++)
+    assert_int_equal(w.data->internal->pair[i].patch.kind, AB_PATCH_NONE);
   world_free(&w);
 }
 
@@ -97,9 +98,9 @@ static void gaps_give_negative_thickness_that_passes_through_zero(void** state) 
     world_add_box(&w, half, 1, at(0.25, 0, 1.5 + 2 * gap));
     world_start(&w, NULL);
     collide(&w, &near_model);
-    assert_int_equal(w.data->npair, 2);
-    for (int i = 0; i < w.data->npair; i++) {
-      const abPatch* p = &w.data->pair[i].patch;
+    assert_int_equal(w.data->internal->npair, 2);
+    for (int i = 0; i < w.data->internal->npair; i++) {
+      const abPatch* p = &w.data->internal->pair[i].patch;
       check_near(p->depth, -gap, 1e-8);
       check_near(p->h0, -gap, 1e-8);
       check_near(p->area, i ? 0.75 : 1, 1e-6);
@@ -107,8 +108,9 @@ static void gaps_give_negative_thickness_that_passes_through_zero(void** state) 
       check_near(p->volume, gap < 0 ? -gap * (i ? 0.75 : 1) : 0, 1e-9);
       check_near(fabs(p->normal.z), 1, 1e-9);
     }
-    if (k > 0 && w.data->npair) check_near(w.data->pair[0].patch.h0 - last, 1e-6, 1e-9);
-    last = w.data->npair ? w.data->pair[0].patch.h0 : last;
+    if (k > 0 && w.data->internal->npair)
+      check_near(w.data->internal->pair[0].patch.h0 - last, 1e-6, 1e-9);
+    last = w.data->internal->npair ? w.data->internal->pair[0].patch.h0 : last;
     world_free(&w);
   }
 }
@@ -120,7 +122,7 @@ static void out_of_reach_is_no_pair(void** state) {
   world_add_box(&w, half, 1, at(0, 0, 1.5 + 1.1e-4));
   world_start(&w, NULL);
   collide(&w, &near_model);
-  assert_int_equal(w.data->npair, 0);
+  assert_int_equal(w.data->internal->npair, 0);
   world_free(&w);
 }
 
@@ -136,9 +138,9 @@ static void exactly_touching_stack_has_all_its_contacts(void** state) {
       world_add_box(&w, v3(0.05, 0.05, 0.05), 1, (abPose){{x, -x, 0.05 + 0.1 * i}, q});
     world_start(&w, NULL);
     collide(&w, &near_model);
-    assert_int_equal(w.data->npair, 10);
+    assert_int_equal(w.data->internal->npair, 10);
     for (int i = 0; i < 10; i++) {
-      const abPatch* p = &w.data->pair[i].patch;
+      const abPatch* p = &w.data->internal->pair[i].patch;
       check_near(fabs(p->normal.z), 1, 1e-9);
       check_near(p->area, 0.01, 1e-8);
       check_near(p->depth, 0, 1e-12);
@@ -158,9 +160,9 @@ static void touching_crossed_edges_are_normal_to_both(void** state) {
   world_add_box(&w, half, 1, (abPose){{0, 0, 0}, edge});
   world_start(&w, NULL);
   collide(&w, &near_model);
-  assert_int_equal(w.data->npair, 1);
-  check_vec_near(w.data->pair[0].patch.normal, v3(0, 0, 1), 1e-9);
-  check_near(w.data->pair[0].patch.depth, 0, 1e-12);
+  assert_int_equal(w.data->internal->npair, 1);
+  check_vec_near(w.data->internal->pair[0].patch.normal, v3(0, 0, 1), 1e-9);
+  check_near(w.data->internal->pair[0].patch.depth, 0, 1e-12);
   world_free(&w);
 }
 
@@ -169,7 +171,7 @@ static void compound_has_a_patch_for_each_part_that_touches(void** state) {
   (void)state;
   abScene* scene = ab_scene_create();
   abGeomDef floor = ab_geom_def();
-  floor.type = AB_PLANE, floor.size = v3(1, 1, 1);
+  floor.type = AB_SHAPE_PLANE, floor.size = v3(1, 1, 1);
   assert_true(ab_scene_add_geom(scene, &floor, NULL) >= 0);
   abBodyDef body = ab_body_def();
   body.pose = at(0, 0, 0.499);
@@ -179,7 +181,7 @@ static void compound_has_a_patch_for_each_part_that_touches(void** state) {
   assert_true(ab_scene_add_joint(scene, &joint, NULL) >= 0);
   for (int i = 0; i < 3; i++) {
     abGeomDef part = ab_geom_def();
-    part.body = table, part.type = AB_BOX;
+    part.body = table, part.type = AB_SHAPE_BOX;
     part.size = i ? v3(0.05, 0.05, 0.25) : v3(0.5, 0.5, 0.05);
     part.pose = i ? at(i == 1 ? -0.4 : 0.4, 0, -0.25) : at(0, 0, 0);
     assert_true(ab_scene_add_geom(scene, &part, NULL) >= 0);
@@ -190,9 +192,9 @@ static void compound_has_a_patch_for_each_part_that_touches(void** state) {
   w.data = ab_data_create(w.model, NULL);
   assert_non_null(w.data);
   collide(&w, &volume);
-  assert_int_equal(w.data->npair, 2);
+  assert_int_equal(w.data->internal->npair, 2);
   for (int i = 0; i < 2; i++) {
-    const abPair* p = &w.data->pair[i];
+    const abPair* p = &w.data->internal->pair[i];
     assert_int_equal(p->body2, 0);
     check_near(p->patch.area, 0.01, 1e-13);
     check_near(p->patch.volume, 1e-5, 1e-13);
@@ -214,10 +216,10 @@ static World pile(int n) {
         world_add_box(&w, v3(0.3, 0.2, 0.25), 1, pose);
         break;
       case 1:
-        world_add_shape(&w, AB_SPHERE, v3(0.25, 0, 0), 1, pose);
+        world_add_shape(&w, AB_SHAPE_SPHERE, v3(0.25, 0, 0), 1, pose);
         break;
       default:
-        world_add_shape(&w, AB_CYLINDER, v3(0.2, 0.3, 0), 1, pose);
+        world_add_shape(&w, AB_SHAPE_CYLINDER, v3(0.2, 0.3, 0), 1, pose);
     }
   }
   world_start(&w, NULL);
@@ -228,15 +230,15 @@ static void threads_change_nothing(void** state) {
   (void)state;
   World serial = pile(60);
   collide(&serial, &volume);
-  int n = serial.data->npair;
+  int n = serial.data->internal->npair;
   assert_true(n > 30);
   for (int threads = 2; threads <= 4; threads++) {
     World w = pile(60);
     assert_int_equal(ab_set_threads(w.data, threads, NULL), AB_OK);
     collide(&w, &volume);
-    assert_int_equal(w.data->npair, n);
+    assert_int_equal(w.data->internal->npair, n);
     for (int i = 0; i < n; i++) {
-      const abPair *a = &serial.data->pair[i], *b = &w.data->pair[i];
+      const abPair *a = &serial.data->internal->pair[i], *b = &w.data->internal->pair[i];
       assert_true(a->key == b->key);
       assert_int_equal(a->patch.nvert, b->patch.nvert);
       assert_memory_equal(a->patch.polygon, b->patch.polygon,

@@ -22,8 +22,8 @@ static abShape random_shape(Random* r, abShapeType type) {
   double a = random_uniform(r, 0.1, 1), b = random_uniform(r, 0.1, 1),
          c = random_uniform(r, 0.1, 1);
   abShape s = {.type = type, .size = v3(a, b, c)};
-  if (type == AB_BOX) s.poly = box_poly(s.size);
-  if (type == AB_MESH) {
+  if (type == AB_SHAPE_BOX) s.poly = box_poly(s.size);
+  if (type == AB_SHAPE_MESH) {
     abVec3 point[20];
     for (int i = 0; i < 20; i++) point[i] = random_vec(r, 0.8);
     s.poly = ab_polyhedron_hull(20, point, NULL);
@@ -33,7 +33,8 @@ static abShape random_shape(Random* r, abShapeType type) {
 }
 
 static void free_shape(abShape* s) {
-  if (s->type == AB_BOX || s->type == AB_MESH) ab_polyhedron_free((abPolyhedron*)s->poly);
+  if (s->type == AB_SHAPE_BOX || s->type == AB_SHAPE_MESH)
+    ab_polyhedron_free((abPolyhedron*)s->poly);
 }
 
 static abVec3 support_world(const abShape* s, abPose p, abVec3 d) {
@@ -58,8 +59,8 @@ static double proof_gap(const abShape* a, abPose pa, const abShape* b, abPose pb
   return fmax(fmax(plane, length), fmax(skew, out)) / size;
 }
 
-static const abShapeType types[] = {AB_BOX,      AB_SPHERE,    AB_CAPSULE,
-                                    AB_CYLINDER, AB_ELLIPSOID, AB_MESH};
+static const abShapeType types[] = {AB_SHAPE_BOX,      AB_SHAPE_SPHERE,    AB_SHAPE_CAPSULE,
+                                    AB_SHAPE_CYLINDER, AB_SHAPE_ELLIPSOID, AB_SHAPE_MESH};
 
 static void every_distance_carries_its_proof(void** state) {
   (void)state;
@@ -77,8 +78,8 @@ static void every_distance_carries_its_proof(void** state) {
         // Polyhedra end on a feature, exactly. Curved surfaces are approached until the two bounds
         // differ by rounding: the distance is then right to 1e-12, the points, at which the
         // distance is stationary, to its root.
-        bool smooth = types[i] == AB_CYLINDER || types[i] == AB_ELLIPSOID ||
-                      types[j] == AB_CYLINDER || types[j] == AB_ELLIPSOID;
+        bool smooth = types[i] == AB_SHAPE_CYLINDER || types[i] == AB_SHAPE_ELLIPSOID ||
+                      types[j] == AB_SHAPE_CYLINDER || types[j] == AB_SHAPE_ELLIPSOID;
         check_below(proof_gap(&a, pa, &b, pb, &d), smooth ? 1e-9 : 1e-12);
         assert_true(d.iterations < 150);
         free_shape(&a);
@@ -113,19 +114,19 @@ static void distance_is_symmetric_and_follows_rigid_motion(void** state) {
 
 static void spheres_and_planes_are_exact(void** state) {
   (void)state;
-  abShape a = {.type = AB_SPHERE, .size = v3(0.3, 0, 0)},
-          b = {.type = AB_SPHERE, .size = v3(0.2, 0, 0)};
+  abShape a = {.type = AB_SHAPE_SPHERE, .size = v3(0.3, 0, 0)},
+          b = {.type = AB_SHAPE_SPHERE, .size = v3(0.2, 0, 0)};
   abDistance d;
   ab_distance(&a, (abPose){v3(0, 0, 0.4), quat_identity()}, &b, pose_identity(), NULL, &d);
   check_near(d.separation, -0.1, 1e-15);  // the skins overlap, the centres do not
   check_vec_near(d.normal, v3(0, 0, 1), 1e-15);
-  abShape plane = {.type = AB_PLANE};
+  abShape plane = {.type = AB_SHAPE_PLANE};
   ab_distance(&a, (abPose){v3(1, 2, 0.25), quat_identity()}, &plane, pose_identity(), NULL, &d);
   check_near(d.separation, -0.05, 1e-15);
   check_vec_near(d.point1, v3(1, 2, -0.05), 1e-15);
   ab_distance(&plane, pose_identity(), &a, (abPose){v3(1, 2, 0.25), quat_identity()}, NULL, &d);
   check_vec_near(d.normal, v3(0, 0, -1), 1e-15);
-  abShape cylinder = {.type = AB_CYLINDER, .size = v3(0.1, 0.5, 0)};
+  abShape cylinder = {.type = AB_SHAPE_CYLINDER, .size = v3(0.1, 0.5, 0)};
   abQuat lying = quat_from_rotvec(v3(0, 3.141592653589793 / 2, 0));
   ab_distance(&cylinder, (abPose){v3(0, 0, 0.3), lying}, &plane, pose_identity(), NULL, &d);
   check_near(d.separation, 0.2, 1e-15);
@@ -133,7 +134,7 @@ static void spheres_and_planes_are_exact(void** state) {
 
 static void parallel_faces_and_edges_are_no_trouble(void** state) {
   (void)state;
-  abShape a = {.type = AB_BOX, .size = v3(0.5, 0.5, 0.5)};
+  abShape a = {.type = AB_SHAPE_BOX, .size = v3(0.5, 0.5, 0.5)};
   a.poly = box_poly(a.size);
   // A box above its twin, straight, turned by tiny angles, slid along: the gap is the gap.
   for (int k = 0; k < 40; k++) {
@@ -168,7 +169,7 @@ static void touching_and_overlapping_shapes_are_told(void** state) {
 static void last_direction_saves_turns(void** state) {
   (void)state;
   Random r = {4};
-  abShape a = random_shape(&r, AB_MESH), b = random_shape(&r, AB_MESH);
+  abShape a = random_shape(&r, AB_SHAPE_MESH), b = random_shape(&r, AB_SHAPE_MESH);
   abGjkSeed seed = {{0, 0, 0}};
   int cold = 0, warm = 0;
   for (int k = 0; k < 100; k++) {
@@ -208,7 +209,7 @@ static void libccd_agrees_on_which_boxes_meet(void** state) {
   ccd.max_iterations = 1000;
   int meet = 0;
   for (int k = 0; k < 3000; k++) {
-    abShape a = random_shape(&r, AB_BOX), b = random_shape(&r, AB_BOX);
+    abShape a = random_shape(&r, AB_SHAPE_BOX), b = random_shape(&r, AB_SHAPE_BOX);
     CcdBox ca = {a.size, {random_vec(&r, 0.8), random_rotation(&r)}},
            cb = {b.size, {random_vec(&r, 0.8), random_rotation(&r)}};
     abDistance d;

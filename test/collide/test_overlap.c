@@ -123,7 +123,7 @@ static void not_a_number_is_refused(void** state) {
   assert_int_equal(ab_overlap(NULL, pose_identity(), NULL, pose_identity(), &arena, &o),
                    AB_ERROR_ARGUMENT);
   abArena small;
-  assert_int_equal(ab_arena_init(&small, 1u << 20), AB_OK);
+  ab_arena_init(&small, 1u << 20);
   small.capacity = 256;
   assert_int_equal(ab_overlap(box, at(0, 0, 0.4), NULL, pose_identity(), &small, &o),
                    AB_ERROR_MEMORY);
@@ -134,6 +134,7 @@ static void not_a_number_is_refused(void** state) {
 
 static void scratch_fits_what_was_announced(void** state) {
   (void)state;
+  assert_non_null(ab_arena_take(&arena, (size_t)1 << 24));  // one block: `used` has no gaps
   for (uint64_t i = 1; i < 200; i++) {
     TestPair p = pair_make(i);
     abOverlap o;
@@ -207,7 +208,7 @@ int main(void) {
       cmocka_unit_test(pairs_of_all_families_agree_with_the_dual_transform),
       cmocka_unit_test(pairs_of_all_families_agree_with_exact_arithmetic),
   };
-  if (ab_arena_init(&arena, (size_t)1 << 28) != AB_OK) return 1;
+  ab_arena_init(&arena, (size_t)1 << 28);
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   ab_arena_free(&arena);
   return failed;

@@ -16,9 +16,9 @@ static void thrown_shapes_end_rolling(void** state) {
       World w = world_begin(1e-3, true);
       w.mu_static = w.mu_kinetic = 0.3;
       double R = 0.1;
-      int body = ball ? world_add_shape(&w, AB_SPHERE, v3(R, 0, 0), 1,
+      int body = ball ? world_add_shape(&w, AB_SHAPE_SPHERE, v3(R, 0, 0), 1,
                                         (abPose){v3(0, 0, R), quat_identity()})
-                      : world_add_shape(&w, AB_CYLINDER, v3(R, 0.15, 0), 1,
+                      : world_add_shape(&w, AB_SHAPE_CYLINDER, v3(R, 0.15, 0), 1,
                                         (abPose){v3(0, 0, R), lying()});
       world_start(&w, models[m]);
       world_run(&w, 0.5);
@@ -38,7 +38,7 @@ static void thrown_shapes_end_rolling(void** state) {
 
 static void lying_cylinder_and_capsule_rest_on_their_line(void** state) {
   (void)state;
-  const abShapeType type[] = {AB_CYLINDER, AB_CAPSULE};
+  const abShapeType type[] = {AB_SHAPE_CYLINDER, AB_SHAPE_CAPSULE};
   for (int k = 0; k < 2; k++) {
     World w = world_begin(2e-3, true);
     int body =
@@ -59,7 +59,7 @@ static void lying_cylinder_and_capsule_rest_on_their_line(void** state) {
 static void leaning_cylinder_falls_on_its_side(void** state) {
   (void)state;
   World w = world_begin(1e-3, true);
-  int body = world_add_shape(&w, AB_CYLINDER, v3(0.02, 0.05, 0), 0.2,
+  int body = world_add_shape(&w, AB_SHAPE_CYLINDER, v3(0.02, 0.05, 0), 0.2,
                              (abPose){v3(0, 0, 0.06), quat_from_rotvec(v3(0.6, 0, 0))});
   world_start(&w, "patch");
   double e = world_energy(&w);
@@ -79,10 +79,10 @@ static void balls_and_capsules_touch_other_bodies(void** state) {
   (void)state;
   World w = world_begin(1e-3, false);
   world_add_static_box(&w, v3(0.2, 0.2, 0.1), (abPose){v3(0, 0, -0.1), quat_identity()});
-  int ball = world_add_shape(&w, AB_SPHERE, v3(0.05, 0, 0), 0.3,
+  int ball = world_add_shape(&w, AB_SHAPE_SPHERE, v3(0.05, 0, 0), 0.3,
                              (abPose){v3(-0.1, 0, 0.05), quat_identity()});
-  int capsule =
-      world_add_shape(&w, AB_CAPSULE, v3(0.03, 0.08, 0), 0.3, (abPose){v3(0.1, 0, 0.03), lying()});
+  int capsule = world_add_shape(&w, AB_SHAPE_CAPSULE, v3(0.03, 0.08, 0), 0.3,
+                                (abPose){v3(0.1, 0, 0.03), lying()});
   world_start(&w, "patch");
   world_run(&w, 1);
   assert_int_equal(w.data->ncontact, 2);

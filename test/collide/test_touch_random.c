@@ -110,7 +110,7 @@ static void mesh_boxes_touch_as_boxes_do(void** state) {
     for (int k = 0; k < 8; k++)
       point[k] = v3_add(off, v3(k & 1 ? h.x : -h.x, k & 2 ? h.y : -h.y, k & 4 ? h.z : -h.z));
     point[7].x += 1e-13 * h.x;
-    abShape mesh = {.type = AB_MESH, .poly = ab_polyhedron_hull(8, point, NULL)};
+    abShape mesh = {.type = AB_SHAPE_MESH, .poly = ab_polyhedron_hull(8, point, NULL)};
     assert_false(ab_polyhedron_skin(mesh.poly)->box);
     abPatch p, q;
     abTouch t = x.t;

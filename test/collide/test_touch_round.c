@@ -5,7 +5,8 @@
 static const double PI = 3.14159265358979323846;
 
 enum { KINDS = 4 };
-static const abShapeType TYPE[KINDS] = {AB_SPHERE, AB_CAPSULE, AB_CYLINDER, AB_ELLIPSOID};
+static const abShapeType TYPE[KINDS] = {AB_SHAPE_SPHERE, AB_SHAPE_CAPSULE, AB_SHAPE_CYLINDER,
+                                        AB_SHAPE_ELLIPSOID};
 static abShape make_kind(int k) {
   return round_shape(TYPE[k], k == 3 ? v3(0.05, 0.03, 0.04) : v3(0.05, 0.1, 0));
 }
@@ -69,7 +70,7 @@ static void ball_rolls_over_seams(void** state) {
   (void)state;
   Bench* bench = bench_begin();
   double R = 0.03;
-  abShape ball = round_shape(AB_SPHERE, v3(R, 0, 0));
+  abShape ball = round_shape(AB_SHAPE_SPHERE, v3(R, 0, 0));
   abShape tile[2] = {box_shape(v3(0.035, 0.035, 0.01)), mesh_of_box(v3(0.035, 0.035, 0.01))};
   const double speed[] = {0.01, 0.3, 2, 8};
   for (int k = 0; k < 2; k++)
@@ -133,7 +134,7 @@ static void fast_round_bodies_see_the_wall(void** state) {
 static void coin_stands_on_its_end_or_on_its_rim(void** state) {
   (void)state;
   Bench* bench = bench_begin();
-  abShape coin = round_shape(AB_CYLINDER, v3(0.02, 0.002, 0)), floor[3];
+  abShape coin = round_shape(AB_SHAPE_CYLINDER, v3(0.02, 0.002, 0)), floor[3];
   abPose at[3];
   make_floors(floor, at);
   const double tilts[] = {0, 1e-7, 1e-4, 2e-3, 0.05, 0.5, 1.2};
@@ -169,7 +170,7 @@ static abShape mesh_ball(int n, double R) {
     double z = 1 - (2 * i + 1.0) / n, r = sqrt(1 - z * z), a = i * PI * (3 - sqrt(5));
     point[i] = v3(R * r * cos(a), R * r * sin(a), R * z);
   }
-  abShape s = {.type = AB_MESH, .poly = ab_polyhedron_hull(n, point, NULL)};
+  abShape s = {.type = AB_SHAPE_MESH, .poly = ab_polyhedron_hull(n, point, NULL)};
   assert_non_null(s.poly);
   return s;
 }

@@ -17,20 +17,20 @@ typedef struct Bench {
 
 static inline Bench* bench_begin(void) {
   static Bench bench;
-  assert_int_equal(ab_arena_init(&bench.arena, (size_t)1 << 24), AB_OK);
+  ab_arena_init(&bench.arena, (size_t)1 << 24);
   return &bench;
 }
 static inline void bench_end(Bench* b) { ab_arena_free(&b->arena); }
 
 static inline abShape box_shape(abVec3 half) {
-  return (abShape){.type = AB_BOX, .size = half, .poly = ab_polyhedron_box(half)};
+  return (abShape){.type = AB_SHAPE_BOX, .size = half, .poly = ab_polyhedron_box(half)};
 }
-static inline abShape plane_shape(void) { return (abShape){.type = AB_PLANE}; }
+static inline abShape plane_shape(void) { return (abShape){.type = AB_SHAPE_PLANE}; }
 // A polyhedron of n random points on an ellipsoid.
 static inline abShape hull_shape(Random* r, int n, abVec3 radii) {
   static abVec3 point[4000];
   for (int i = 0; i < n; i++) point[i] = v3_mul(radii, random_direction(r));
-  abShape s = {.type = AB_MESH, .poly = ab_polyhedron_hull(n, point, NULL)};
+  abShape s = {.type = AB_SHAPE_MESH, .poly = ab_polyhedron_hull(n, point, NULL)};
   assert_non_null(s.poly);
   return s;
 }
@@ -45,7 +45,7 @@ static inline abShape mesh_of_box(abVec3 half) {
   abVec3 point[8];
   for (int i = 0; i < 8; i++)
     point[i] = v3(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y, i & 4 ? half.z : -half.z);
-  abShape s = {.type = AB_MESH, .poly = ab_polyhedron_hull(8, point, NULL)};
+  abShape s = {.type = AB_SHAPE_MESH, .poly = ab_polyhedron_hull(8, point, NULL)};
   assert_non_null(s.poly);
   return s;
 }

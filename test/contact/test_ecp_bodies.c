@@ -7,7 +7,7 @@
 #include "support/random.h"
 
 static const double G = 9.8;
-static const abShape plane = {.type = AB_PLANE};
+static const abShape plane = {.type = AB_SHAPE_PLANE};
 static EcpWorld w;
 static Solid solid[8];
 
@@ -115,7 +115,7 @@ static void upper_box_dragged_by_the_lower_one_slides_as_coulomb_says(void** sta
 
 static void cylinder_between_boxes_carries_the_upper_one(void** state) {
   (void)state;
-  static abShape rod = {.type = AB_CYLINDER, .size = {0.1, 0.3, 0}};
+  static abShape rod = {.type = AB_SHAPE_CYLINDER, .size = {0.1, 0.3, 0}};
   begin(0.005, 0.5);
   add_box(0, v3(0.5, 0.5, 0.2), 5, at(0, 0, 0.2));
   double m = 2;
@@ -211,8 +211,8 @@ static void collision_in_space_keeps_momentum(void** state) {
 // velocity.
 static void three_bodies_in_space_keep_momentum(void** state) {
   (void)state;
-  static abShape rod = {.type = AB_CYLINDER, .size = {0.1, 0.3, 0}};
-  static abShape pill = {.type = AB_CAPSULE, .size = {0.1, 0.2, 0}};
+  static abShape rod = {.type = AB_SHAPE_CYLINDER, .size = {0.1, 0.3, 0}};
+  static abShape pill = {.type = AB_SHAPE_CAPSULE, .size = {0.1, 0.2, 0}};
   Random r = {6};
   double growth = 0;
   for (int i = 0; i < 12; i++) {
@@ -251,15 +251,15 @@ static void box_on_a_turntable_does_not_creep(void** state) {
     abVec3 r = quat_rotate(quat_conj(w.body[1].q), v3_sub(w.body[2].com, w.body[1].com));
     if (k == 0) place = r;  // the straight first step is not yet on the circle
     check_vec_near(r, place, 1e-12);
-    assert_int_equal(w.solution[0].mode, AB_STICK);
+    assert_int_equal(w.solution[0].mode, AB_CONTACT_STICK);
   }
   ecpw_free(&w);
 }
 
 static void balls_and_capsules_meet(void** state) {
   (void)state;
-  static abShape ball = {.type = AB_SPHERE, .size = {0.1, 0, 0}};
-  static abShape pill = {.type = AB_CAPSULE, .size = {0.08, 0.2, 0}};
+  static abShape ball = {.type = AB_SHAPE_SPHERE, .size = {0.1, 0, 0}};
+  static abShape pill = {.type = AB_SHAPE_CAPSULE, .size = {0.08, 0.2, 0}};
   begin(0.005, 0.4);
   ecpw_add_body(&w, &ball, 1, v3(0.004, 0.004, 0.004), at(0, 0, 0.1));
   ecpw_add_body(&w, &ball, 1, v3(0.004, 0.004, 0.004), at(0.01, 0.02, 0.4));
@@ -274,7 +274,7 @@ static void balls_and_capsules_meet(void** state) {
 // A cylinder rolls off a table whose edge its axis is parallel to.
 static void cylinder_rolls_off_a_table(void** state) {
   (void)state;
-  static abShape rod = {.type = AB_CYLINDER, .size = {0.1, 0.3, 0}};
+  static abShape rod = {.type = AB_SHAPE_CYLINDER, .size = {0.1, 0.3, 0}};
   begin(0.005, 0.6);
   double m = 2;
   ecpw_add_body(&w, &rod, m, v3(m * 0.0325, m * 0.0325, m * 0.005), at(-0.2, 0, 0.1));
@@ -295,7 +295,7 @@ static void cylinder_rolls_off_a_table(void** state) {
 // Two logs side by side and a third in the groove between them, held by blocks.
 static void log_lies_in_the_groove_of_two_others(void** state) {
   (void)state;
-  static abShape rod = {.type = AB_CYLINDER, .size = {0.1, 0.3, 0}};
+  static abShape rod = {.type = AB_SHAPE_CYLINDER, .size = {0.1, 0.3, 0}};
   begin(0.005, 0.5);
   double m = 2, x[3] = {-0.1, 0.1, 0}, z[3] = {0.1, 0.1, 0.1 + 0.1 * sqrt(3)};
   for (int i = 0; i < 3; i++) {

@@ -8,7 +8,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-static const abShape plane = {.type = AB_PLANE};
+static const abShape plane = {.type = AB_SHAPE_PLANE};
 static EcpWorld w;
 static Solid solid;
 static abShape smooth;
@@ -42,10 +42,11 @@ static const abShape* random_shape(Random* r, double m, abVec3* inertia) {
     hull = ab_polyhedron_hull_flat(n, cloud, 0,
                                    NULL);  // faces flat to rounding, as their vertices say
     assert_non_null(hull);
-    smooth = (abShape){.type = AB_MESH, .poly = hull};
+    smooth = (abShape){.type = AB_SHAPE_MESH, .poly = hull};
     return &smooth;
   }
-  static const abShapeType type[] = {AB_CYLINDER, AB_CAPSULE, AB_ELLIPSOID, AB_SPHERE};
+  static const abShapeType type[] = {AB_SHAPE_CYLINDER, AB_SHAPE_CAPSULE, AB_SHAPE_ELLIPSOID,
+                                     AB_SHAPE_SPHERE};
   smooth = (abShape){.type = type[kind - 2], .size = s};
   if (kind == 5) smooth.size = v3(s.x, 0, 0);
   if (kind == 5) *inertia = inertia_about(m, s.x * sqrt(0.2), s.x * sqrt(0.2), s.x * sqrt(0.2));

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 
 #include "geometry/polyhedron.h"
+#include "internal.h"
 #include "oracle/ecp_checks.h"
 #include "support/check.h"
 #include "support/random.h"
 
 extern const abContactModel ab_model_ecp;
-static const abShape plane = {.type = AB_PLANE};
+static const abShape plane = {.type = AB_SHAPE_PLANE};
 static EcpWorld w;
 static Solid solid[ECPW_BODIES];
 
@@ -124,7 +125,7 @@ static void pyramid_of_six_boxes_keeps_still(void** state) {
 // Logs three, two and one, between blocks.
 static void pyramid_of_six_cylinders_keeps_still(void** state) {
   (void)state;
-  static const abShape log = {.type = AB_CYLINDER, .size = {0.1, 0.3, 0}};
+  static const abShape log = {.type = AB_SHAPE_CYLINDER, .size = {0.1, 0.3, 0}};
   begin(0.005, 0.5);
   double m = 2;
   for (int row = 0; row < 3; row++)
@@ -144,7 +145,7 @@ static void pyramid_of_six_cylinders_keeps_still(void** state) {
 // Ten at once: an island of round bodies with a plane.
 static void ellipsoids_fall_side_by_side(void** state) {
   (void)state;
-  static const abShape egg = {.type = AB_ELLIPSOID, .size = {0.1, 0.12, 0.15}};
+  static const abShape egg = {.type = AB_SHAPE_ELLIPSOID, .size = {0.1, 0.12, 0.15}};
   Random r = {3};
   begin(0.005, 0.4);
   for (int i = 0; i < 10; i++) {
@@ -168,7 +169,7 @@ static void drop_heap(unsigned seed) {
     for (int j = 0; j < 16; j++) cloud[j] = v3_mul(s, random_direction(&r));
     hull[i] = ab_polyhedron_hull_flat(16, cloud, 0, NULL);
     assert_non_null(hull[i]);
-    shape[i] = (abShape){.type = AB_MESH, .poly = hull[i]};
+    shape[i] = (abShape){.type = AB_SHAPE_MESH, .poly = hull[i]};
     double m = random_uniform(&r, 0.5, 2);
     abPose pose = {{random_uniform(&r, -.15, .15), random_uniform(&r, -.15, .15), 0.25 + 0.3 * i},
                    random_rotation(&r)};
@@ -194,7 +195,7 @@ static void struck_tower_of_planks_solves_nearly_every_step(void** state) {
   assert_non_null(m);
   abData* d = ab_data_create(m, NULL);
   d->contact = &ab_model_ecp;
-  for (int i = 0; i < d->contact->nparam; i++) d->param[i] = d->contact->param[i].value;
+  for (int i = 0; i < d->contact->nparam; i++) d->internal->param[i] = d->contact->param[i].value;
   ab_data_reset(m, d, ab_find_key(m, "go"));
   int missed = 0;
   for (int k = 0; k < 250; k++) {

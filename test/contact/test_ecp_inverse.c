@@ -5,7 +5,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-static const abShape plane = {.type = AB_PLANE};
+static const abShape plane = {.type = AB_SHAPE_PLANE};
 static EcpWorld w;
 static Solid solid;
 

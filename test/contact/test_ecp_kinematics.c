@@ -7,9 +7,9 @@
 #include "support/random.h"
 
 static Solid box[2];
-static const abShape cylinder = {.type = AB_CYLINDER, .size = {0.4, 0.7, 0}};
-static const abShape capsule = {.type = AB_CAPSULE, .size = {0.3, 0.6, 0}};
-static const abShape ellipsoid = {.type = AB_ELLIPSOID, .size = {0.3, 0.5, 0.8}};
+static const abShape cylinder = {.type = AB_SHAPE_CYLINDER, .size = {0.4, 0.7, 0}};
+static const abShape capsule = {.type = AB_SHAPE_CAPSULE, .size = {0.3, 0.6, 0}};
+static const abShape ellipsoid = {.type = AB_SHAPE_ELLIPSOID, .size = {0.3, 0.5, 0.8}};
 
 static abEcpBody body[2];
 static abEcpContact contact;

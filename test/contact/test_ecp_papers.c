@@ -6,7 +6,7 @@
 #include "oracle/ecp_world.h"
 #include "support/check.h"
 
-static const abShape plane = {.type = AB_PLANE};
+static const abShape plane = {.type = AB_SHAPE_PLANE};
 static EcpWorld w;
 static Solid solid;
 static const double PI = 3.14159265358979323846;
@@ -34,7 +34,7 @@ static void toppling_cube_goes_from_vertex_to_edge_to_face(void** state) {
     if (kind == AB_PATCH_LINE && !first_edge) first_edge = i + 1;
     if (kind == AB_PATCH_SURFACE && !first_face) first_face = i + 1;
     if (kind == AB_PATCH_NONE && !parted) parted = i + 1;
-    if (kind == AB_PATCH_SURFACE && w.solution[0].mode == AB_STICK && !stuck) stuck = i + 1;
+    if (kind == AB_PATCH_SURFACE && w.solution[0].mode == AB_CONTACT_STICK && !stuck) stuck = i + 1;
   }
   assert_int_equal(first_edge, 44);
   assert_int_equal(parted, 102);
@@ -61,7 +61,7 @@ static abWrench manipulation(int i) {
 
 static void heavy_cylinder_falls_rolls_pivots_and_stands_up(void** state) {
   (void)state;
-  abShape can = {.type = AB_CYLINDER, .size = {0.1, 0.15, 0}};
+  abShape can = {.type = AB_SHAPE_CYLINDER, .size = {0.1, 0.15, 0}};
   double m = 75, side = m * (3 * 0.01 + 0.09) / 12;
   ecpw_init(&w, 0.01, 0);
   w.mu = 0.8, w.e_r = 0.05;

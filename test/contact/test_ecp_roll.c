@@ -6,7 +6,7 @@
 #include "support/check.h"
 
 static const double G = 9.8;
-static const abShape plane = {.type = AB_PLANE};
+static const abShape plane = {.type = AB_SHAPE_PLANE};
 static EcpWorld w;
 
 static abPose at(double x, double y, double z) { return (abPose){{x, y, z}, {1, 0, 0, 0}}; }
@@ -19,17 +19,17 @@ static void from_sliding_to_rolling(abShapeType type, double k, double h) {
   ecpw_init(&w, h, 1);
   w.mu = mu;
   ecpw_add_body(&w, &shape, m, v3(k * m * r * r, k * m * r * r, k * m * r * r), at(0, 0, r));
-  if (type != AB_SPHERE) w.shape_pose[1].q = quat_from_axis_angle(v3(0, 1, 0), acos(-1) / 2);
+  if (type != AB_SHAPE_SPHERE) w.shape_pose[1].q = quat_from_axis_angle(v3(0, 1, 0), acos(-1) / 2);
   ecpw_add_fixed(&w, &plane, pose_identity());
   w.body[1].twist.lin = v3(0, v0, 0);
   int nslip = (int)floor(v0 / ((1 + 1 / k) * h * mu * G));
   for (int i = 1; i <= nslip; i++) {
     ecpw_step(&w);
     check_near(w.solution[0].slip[1], v0 - i * (1 + 1 / k) * h * mu * G, 1e-12);
-    assert_int_equal(w.solution[0].mode, AB_SLIP);
+    assert_int_equal(w.solution[0].mode, AB_CONTACT_SLIP);
   }
   for (int i = 0; i < 50; i++) ecpw_step(&w);
-  assert_int_equal(w.solution[0].mode, AB_STICK);
+  assert_int_equal(w.solution[0].mode, AB_CONTACT_STICK);
   check_near(w.body[1].twist.lin.y, v0 / (1 + k), 1e-12);
   check_near(w.body[1].com.z, r, 1e-12);
   ecpw_free(&w);
@@ -37,14 +37,14 @@ static void from_sliding_to_rolling(abShapeType type, double k, double h) {
 
 static void sliding_becomes_rolling_at_the_right_speed(void** state) {
   (void)state;
-  from_sliding_to_rolling(AB_CYLINDER, 0.5, 0.01);
-  from_sliding_to_rolling(AB_CYLINDER, 0.5, 0.003);
-  from_sliding_to_rolling(AB_SPHERE, 0.4, 0.01);
-  from_sliding_to_rolling(AB_CAPSULE, 0.4, 0.007);
+  from_sliding_to_rolling(AB_SHAPE_CYLINDER, 0.5, 0.01);
+  from_sliding_to_rolling(AB_SHAPE_CYLINDER, 0.5, 0.003);
+  from_sliding_to_rolling(AB_SHAPE_SPHERE, 0.4, 0.01);
+  from_sliding_to_rolling(AB_SHAPE_CAPSULE, 0.4, 0.007);
 }
 
 static void add_cylinder(double h, double gyro, double e_r) {
-  static abShape shape = {.type = AB_CYLINDER, .size = {1, 2.5, 0}};
+  static abShape shape = {.type = AB_SHAPE_CYLINDER, .size = {1, 2.5, 0}};
   double m = 10, side = m * (3 + 25) / 12;
   ecpw_init(&w, h, gyro);
   w.mu = 0.3, w.e_r = e_r;
@@ -100,7 +100,8 @@ static void published_cylinder_rolls_and_spins_periodically(void** state) {
     along_and_beside(&L, &D);
     most_L = fmax(most_L, fabs(L));
     most_D = fmax(most_D, fabs(D));
-    if (rolling == 0 && w.solution[0].mode == AB_STICK) rolling = v3_norm(w.body[1].twist.lin);
+    if (rolling == 0 && w.solution[0].mode == AB_CONTACT_STICK)
+      rolling = v3_norm(w.body[1].twist.lin);
     check_below(w.result.residual, 1e-9);
     assert_int_equal(w.solution[0].kind, AB_PATCH_LINE);
   }
@@ -114,7 +115,7 @@ static void published_cylinder_rolls_and_spins_periodically(void** state) {
 
 static void standing_cylinder_stands_and_leaning_one_falls_on_its_side(void** state) {
   (void)state;
-  static abShape can = {.type = AB_CYLINDER, .size = {0.1, 0.15, 0}};
+  static abShape can = {.type = AB_SHAPE_CYLINDER, .size = {0.1, 0.15, 0}};
   double m = 75, side = m * (3 * 0.01 + 0.09) / 12;
   for (int lean = 0; lean < 2; lean++) {
     ecpw_init(&w, 0.01, 1);

@@ -49,7 +49,7 @@ static void hull_that_bears_with_its_own_face_is_counted(void** state) {
   abScene* scene = ab_scene_load(ABUT_SOURCE_DIR "/experiments/xie-nonconvex/desk.xml", NULL, NULL);
   assert_non_null(scene);
   abGeomDef block = ab_geom_def();
-  block.type = AB_BOX;
+  block.type = AB_SHAPE_BOX;
   block.size = v3(0.05, 0.05, 0.05);
   block.pose.p = v3(0.16, 0.16, 0.05);
   assert_true(ab_scene_add_geom(scene, &block, NULL) >= 0);
@@ -73,7 +73,7 @@ static void joint_trees_are_not_passed_over_in_silence(void** state) {
   (void)state;
   static EcpWorld w;
   static Solid solid;
-  static const abShape plane = {.type = AB_PLANE};
+  static const abShape plane = {.type = AB_SHAPE_PLANE};
   ecpw_init(&w, 0.01, 1);
   solid_box(&solid, v3(0.5, 0.5, 0.5));
   ecpw_add_body(&w, &solid.shape, 1, v3(1, 1, 1), (abPose){{0, 0, 0.5}, {1, 0, 0, 0}});
@@ -91,7 +91,7 @@ static void egg_rolls_over_the_edge_of_a_table(void** state) {
   (void)state;
   static EcpWorld w;
   static Solid solid;
-  static const abShape egg = {.type = AB_ELLIPSOID, .size = {0.1, 0.12, 0.2}};
+  static const abShape egg = {.type = AB_SHAPE_ELLIPSOID, .size = {0.1, 0.12, 0.2}};
   ecpw_init(&w, 0.01, 1);
   w.e_r = -1;
   solid_box(&solid, v3(0.5, 0.5, 0.5));

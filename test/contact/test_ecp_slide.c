@@ -8,7 +8,7 @@
 #include "support/random.h"
 
 static const double G = 9.8;
-static const abShape plane = {.type = AB_PLANE};
+static const abShape plane = {.type = AB_SHAPE_PLANE};
 static EcpWorld w;
 static Solid solid;
 
@@ -37,11 +37,11 @@ static void slide(double h) {
     check_vec_near(w.body[1].com, v3(0.8 * s, 0.6 * s, 0.5), 1e-10);
     check_vec_near(ecp_offset(), v3(0.048, 0.036, -0.5), 1e-11);
     check_below(w.result.residual, 1e-10);
-    assert_int_equal(w.solution[0].mode, AB_SLIP);
+    assert_int_equal(w.solution[0].mode, AB_CONTACT_SLIP);
     assert_int_equal(w.solution[0].nfacet, 1);
   }
   ecpw_step(&w);
-  assert_int_equal(w.solution[0].mode, AB_STICK);
+  assert_int_equal(w.solution[0].mode, AB_CONTACT_STICK);
   check_vec_near(w.body[1].twist.lin, v3_zero(), 1e-12);
   ecpw_free(&w);
 }
@@ -84,7 +84,7 @@ static void push_slips_only_beyond_friction(void** state) {
     w.applied[1].force = v3(F, 0, 0);
     ecpw_step(&w);
     check_near(w.body[1].twist.lin.x, i ? (F - 0.12 * G) * 0.01 : 0, 1e-12);
-    assert_int_equal(w.solution[0].mode, i ? AB_SLIP : AB_STICK);
+    assert_int_equal(w.solution[0].mode, i ? AB_CONTACT_SLIP : AB_CONTACT_STICK);
     ecpw_free(&w);
   }
 }
@@ -112,7 +112,7 @@ static void rest_sticks_within_the_friction_ellipsoid(void** state) {
       w.applied[1].force = v3(w.e_t * d.x * size, w.e_o * d.y * size, 0);
       w.applied[1].torque = v3(0, 0, w.e_r * d.z * size);
       ecpw_step(&w);
-      assert_int_equal(w.solution[0].mode, side ? AB_SLIP : AB_STICK);
+      assert_int_equal(w.solution[0].mode, side ? AB_CONTACT_SLIP : AB_CONTACT_STICK);
       ecpw_free(&w);
     }
   }
@@ -230,7 +230,7 @@ static void torsion_comes_from_the_patch(void** state) {
   check_near((5 - w.body[1].twist.ang.z) / (0.01 * 0.12 * G * 6), 0.38259785823210635, 1e-12);
   ecpw_free(&w);
 
-  abShape disc = {.type = AB_CYLINDER, .size = {0.4, 0.2, 0}};
+  abShape disc = {.type = AB_SHAPE_CYLINDER, .size = {0.4, 0.2, 0}};
   ecpw_init(&w, 0.01, 1);
   w.mu = 0.12, w.e_r = -1;
   ecpw_add_body(&w, &disc, 1, v3(1, 1, 1), at(0, 0, 0.2));

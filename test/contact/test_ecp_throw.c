@@ -11,7 +11,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-static const abShape plane = {.type = AB_PLANE};
+static const abShape plane = {.type = AB_SHAPE_PLANE};
 static EcpWorld w;
 static Solid solid[4];
 static abShape shape[4];
@@ -34,13 +34,13 @@ static void add_body(Random* r, int i, char kind) {
     for (int j = 0; j < 24; j++) cloud[j] = v3_mul(s, random_direction(r));
     hull[i] = ab_polyhedron_hull_flat(24, cloud, 0, NULL);
     assert_non_null(hull[i]);
-    shape[i] = (abShape){.type = AB_MESH, .poly = hull[i]};
+    shape[i] = (abShape){.type = AB_SHAPE_MESH, .poly = hull[i]};
   } else {
     shape[i] = (abShape){.size = s};
-    shape[i].type = kind == 'c'   ? AB_CYLINDER
-                    : kind == 'p' ? AB_CAPSULE
-                    : kind == 's' ? AB_SPHERE
-                                  : AB_ELLIPSOID;
+    shape[i].type = kind == 'c'   ? AB_SHAPE_CYLINDER
+                    : kind == 'p' ? AB_SHAPE_CAPSULE
+                    : kind == 's' ? AB_SHAPE_SPHERE
+                                  : AB_SHAPE_ELLIPSOID;
     if (kind == 's') {
       shape[i].size = v3(s.x, 0, 0);
       inertia = v3_scale(0.4 * m * s.x * s.x, v3(1, 1, 1));

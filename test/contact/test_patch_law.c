@@ -295,7 +295,7 @@ static void plate_that_spins_on_its_corner_comes_to_rest(void** state) {
   abGeomDef g = ab_geom_def();
   j.body = g.body = ab_scene_add_body(w.scene, &b, &error);
   j.type = AB_JOINT_FREE;
-  g.type = AB_BOX, g.size = v3(0.5, 0.5, 0.05), g.friction[0] = 0.5;
+  g.type = AB_SHAPE_BOX, g.size = v3(0.5, 0.5, 0.05), g.friction[0] = 0.5;
   assert_true(ab_scene_add_joint(w.scene, &j, &error) >= 0);
   assert_true(ab_scene_add_geom(w.scene, &g, &error) >= 0);
   patch_ready(&w);

@@ -52,7 +52,7 @@ static void stands(const char* name, double h, double settled, int ncontact) {
   for (int i = 6; i < r.model->nv; i++) check_near(r.data->v[i], 0, 1e-4);
   for (int i = 0; i < ncontact; i++) {
     const abContact* c = &r.data->contacts[i];
-    assert_int_equal(c->mode, AB_STICK);
+    assert_int_equal(c->mode, AB_CONTACT_STICK);
     // the point of a ball's foot rolls with it, a face's moves with the pressure: bodies slide or
     // not
     check_below(hypot(c->slip[0], c->slip[1]), 1e-6);

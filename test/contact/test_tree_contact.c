@@ -36,7 +36,7 @@ static int add_box(World* w, int body, abVec3 half, double mass, abPose pose) {
   abError error;
   abGeomDef def = ab_geom_def();
   def.body = body;
-  def.type = AB_BOX;
+  def.type = AB_SHAPE_BOX;
   def.size = half;
   def.mass = mass;
   def.pose = pose;

@@ -72,7 +72,7 @@ static void unsymmetric_blocks_solve_their_system(void** state) {
   static System s;
   Random r = {11};
   abArena arena;
-  assert_int_equal(ab_arena_init(&arena, (size_t)1 << 24), AB_OK);
+  ab_arena_init(&arena, (size_t)1 << 24);
   for (int trial = 0; trial < 60; trial++) {
     abArenaMark mark = ab_arena_mark(&arena);
     make_system(&s, &r, 1 + random_below(&r, MAX_BLOCK), trial % 2 == 0);
@@ -102,7 +102,7 @@ static void unsymmetric_blocks_solve_their_system(void** state) {
 static void singular_block_is_refused(void** state) {
   (void)state;
   abArena arena;
-  assert_int_equal(ab_arena_init(&arena, (size_t)1 << 20), AB_OK);
+  ab_arena_init(&arena, (size_t)1 << 20);
   const int size[1] = {6};
   abBlockSymbolic symbolic;
   abBlockLu m;

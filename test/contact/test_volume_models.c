@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "internal.h"
 #include "math/spatial.h"
 #include "support/check.h"
 #include "support/world.h"
@@ -173,7 +174,8 @@ static void sliding_iteration_converges_to_the_direct_solution(void** state) {
   int nslip = 0;
   for (int i = 0; i < 50; i++) {
     for (int k = 0; k < 2; k++) ab_step(w[k].model, w[k].data);
-    for (int c = 0; c < w[0].data->ncontact; c++) nslip += w[0].data->contacts[c].mode == AB_SLIP;
+    for (int c = 0; c < w[0].data->ncontact; c++)
+      nslip += w[0].data->contacts[c].mode == AB_CONTACT_SLIP;
     for (int k = 0; k < w[0].model->nv; k++)
       check_near(w[1].data->v[k], w[0].data->v[k], 1e-7 * g * 1e-3 * 50);
   }
@@ -303,11 +305,11 @@ static void degenerate_patch_disturbs_no_other_contact(void** state) {
       world_start(&w, all[m]);
       world_run(&w, 0.02);
       // The problem of the next step, with the second contact spoiled.
-      abArenaMark mark = ab_arena_mark(w.data->scratch);
+      abArenaMark mark = ab_arena_mark(w.data->internal->scratch);
       ab_forward(w.model, w.data);
       abPair pair[2];
-      assert_int_equal(w.data->npair, 2);
-      memcpy(pair, w.data->pair, sizeof pair);
+      assert_int_equal(w.data->internal->npair, 2);
+      memcpy(pair, w.data->internal->pair, sizeof pair);
       int spoiled = pair[0].body1 == bad ? 0 : 1;
       abPatch* p = &pair[spoiled].patch;
       if (k == 1) p->area = p->mx = p->my = p->mxx = p->mxy = p->myy = p->volume = 0;
@@ -333,10 +335,10 @@ static void degenerate_patch_disturbs_no_other_contact(void** state) {
                                   .body = body,
                                   .npair = 2,
                                   .pair = pair,
-                                  .response = &w.data->response,
+                                  .response = &w.data->internal->response,
                                   .v_free = v,
-                                  .param = w.data->param,
-                                  .scratch = w.data->scratch};
+                                  .param = w.data->internal->param,
+                                  .scratch = w.data->internal->scratch};
       w.data->contact->solve(&problem, &solution);
       impulse[k] = answer[1 - spoiled].impulse;
       const abWrench* other = &answer[spoiled].impulse;
@@ -345,7 +347,7 @@ static void degenerate_patch_disturbs_no_other_contact(void** state) {
       double weight = 0.5 * g * 1e-3;
       check_vec_near(impulse[k].force, impulse[0].force, 1e-9 * weight);
       check_vec_near(impulse[k].torque, impulse[0].torque, 1e-9 * weight * 0.1);
-      ab_arena_release(w.data->scratch, mark);
+      ab_arena_release(w.data->internal->scratch, mark);
       world_free(&w);
     }
   }

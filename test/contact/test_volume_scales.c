@@ -489,7 +489,7 @@ static bool sticks(const char* model, Scale s, int pyramid, double force, double
   push(&c, s, force, -0.05);
   c.w.data->applied[c.body].torque.z = torque * s.mass * s.length;
   run(&c.w, s, 0.1);
-  bool stuck = c.w.data->contacts[0].mode == AB_STICK;
+  bool stuck = c.w.data->contacts[0].mode == AB_CONTACT_STICK;
   world_free(&c.w);
   return stuck;
 }

@@ -6,6 +6,7 @@
 #include "dynamics/integrate.h"
 #include "dynamics/kinematics.h"
 #include "dynamics/response.h"
+#include "internal.h"
 #include "math/spatial.h"
 #include "oracle/dynamics_model.h"
 #include "support/check.h"
@@ -193,7 +194,7 @@ static void dry_friction_sticks_exactly_below_its_bound(void** state) {
   for (int i = 0; i < 6; i++) {
     int k = i % 3;
     HandModel* hand = hand_create();
-    hand->model.integrator = i < 3 ? AB_EULER : AB_RK4;
+    hand->model.integrator = i < 3 ? AB_INTEGRATOR_EULER : AB_INTEGRATOR_RK4;
     hand_body(hand, 0)->com = v3(0, 0, -0.3);
     abJoint* joint = hand_joint(hand, type[k]);
     joint->axis = v3(0, 1, 0);
@@ -259,7 +260,7 @@ static void friction_in_a_chain_obeys_its_law(void** state) {
     ab_free_motion(model, data);
     ab_response_update(model, data);
     memcpy(smooth, data->v_free, sizeof smooth);
-    ab_response_inertia(&data->response, 0, M);
+    ab_response_inertia(&data->internal->response, 0, M);
     for (int j = 0; j < N; j++) hand->joint[j].frictionloss = 3;
     ab_free_motion(model, data);
     for (int j = 0; j < N; j++) {
@@ -355,7 +356,7 @@ static void bounds_yield_to_contact(void** state) {
     ab_free_motion(model, data);
     ab_response_update(model, data);
     double v = data->v_free[0];
-    ab_response_apply(&data->response, 1, (abWrench){{0, 0, 0}, {0, 5, 0}}, &v);
+    ab_response_apply(&data->internal->response, 1, (abWrench){{0, 0, 0}, {0, 5, 0}}, &v);
     check_below(v, 1e-5);  // held
     ab_integrate(model, data, &v, &(double){0}, NULL, NULL);
     // released: the impulse less what the stop no longer gives, or less h f

@@ -46,7 +46,7 @@ static double pendulum_period(double l, double g, double amplitude) {
 static void pendulum_has_the_right_period(void** state) {
   (void)state;
   HandModel* hand = rods(1, 1.2, 0.7);
-  hand->model.integrator = AB_RK4;
+  hand->model.integrator = AB_INTEGRATOR_RK4;
   abData* data = hand_data(&hand->model);
   data->q[0] = 2.5;
   double T = pendulum_period(1.2, 9.81, 2.5);
@@ -106,11 +106,12 @@ static void double_pendulum_converges_with_the_scheme_s_order(void** state) {
   (void)state;
   double x[4] = {1.1, -0.6, 0, 2};
   reference_double_pendulum(0.8, 9.81, 1, x);
-  double e1 = double_pendulum_error(AB_EULER, 1e-3, x),
-         e2 = double_pendulum_error(AB_EULER, 5e-4, x);
+  double e1 = double_pendulum_error(AB_INTEGRATOR_EULER, 1e-3, x),
+         e2 = double_pendulum_error(AB_INTEGRATOR_EULER, 5e-4, x);
   check_below(e1, 5e-2);
   check_near(e1 / e2, 2, 0.1);
-  double r1 = double_pendulum_error(AB_RK4, 4e-3, x), r2 = double_pendulum_error(AB_RK4, 2e-3, x);
+  double r1 = double_pendulum_error(AB_INTEGRATOR_RK4, 4e-3, x),
+         r2 = double_pendulum_error(AB_INTEGRATOR_RK4, 2e-3, x);
   check_below(r1, 1e-6);
   check_near(r1 / r2, 16, 2);
 }
@@ -163,13 +164,13 @@ static void trees_converge_with_the_scheme_s_order(void** state) {
   for (int floating = 0; floating < 2; floating++) {
     double exact[32], a[32], b[32];
     int nq = floating ? 13 : 10;
-    mixed_end(AB_RK4, floating, 2e-4, exact);
-    mixed_end(AB_RK4, floating, 1e-2, a);
-    mixed_end(AB_RK4, floating, 5e-3, b);
+    mixed_end(AB_INTEGRATOR_RK4, floating, 2e-4, exact);
+    mixed_end(AB_INTEGRATOR_RK4, floating, 1e-2, a);
+    mixed_end(AB_INTEGRATOR_RK4, floating, 5e-3, b);
     double e1 = distance(nq, a, exact), e2 = distance(nq, b, exact);
     check_near(e1 / e2, 16, 4);
-    mixed_end(AB_EULER, floating, 1e-3, a);
-    mixed_end(AB_EULER, floating, 5e-4, b);
+    mixed_end(AB_INTEGRATOR_EULER, floating, 1e-3, a);
+    mixed_end(AB_INTEGRATOR_EULER, floating, 5e-4, b);
     e1 = distance(nq, a, exact), e2 = distance(nq, b, exact);
     check_below(e1, 2e-2);
     check_near(e1 / e2, 2, 0.3);
@@ -299,7 +300,7 @@ static void heavy_top_precesses(void** state) {
   double l = 0.1, m = 1, I1 = 0.02, I3 = 0.01, w3 = 100, tilt = 0.5;
   for (int k = 0; k < 2; k++) {
     HandModel* hand = hand_create();
-    hand->model.integrator = k ? AB_RK4 : AB_EULER;
+    hand->model.integrator = k ? AB_INTEGRATOR_RK4 : AB_INTEGRATOR_EULER;
     abBody* body = hand_body(hand, 0);
     body->mass = m;
     body->com = v3(0, 0, l);

@@ -5,6 +5,7 @@
 
 #include "dynamics/free_motion.h"
 #include "dynamics/response.h"
+#include "internal.h"
 #include "math/spatial.h"
 #include "oracle/dynamics_model.h"
 #include "oracle/dynamics_tree.h"
@@ -117,7 +118,7 @@ static void inertia_matches_the_jacobians(void** state) {
     int nv = model->nv;
     double* M = malloc(sizeof(double) * (size_t)(nv * nv));
     double* expected = malloc(sizeof(double) * (size_t)(nv * nv));
-    ab_response_inertia(&data->response, 0, M);
+    ab_response_inertia(&data->internal->response, 0, M);
     oracle_inertia(model, data->q, expected);
     for (int i = 0; i < nv; i++) expected[i * nv + i] += model->dof_armature[i];
     double scale = largest(nv * nv, expected);
@@ -137,8 +138,8 @@ static void dense_response(const abModel* model, const abData* data, int body, a
   double* J = malloc(sizeof(double) * (size_t)(6 * nv));
   double x[6];
   wrench_to_array(f, x);
-  ab_response_inertia(&data->response, 0, M);
-  ab_response_jacobian(&data->response, body, J);
+  ab_response_inertia(&data->internal->response, 0, M);
+  ab_response_jacobian(&data->internal->response, body, J);
   for (int k = 0; k < nv; k++) {
     dv[k] = 0;
     for (int i = 0; i < 6; i++) dv[k] += J[i * nv + k] * x[i];
@@ -162,17 +163,17 @@ static void impulses_act_as_the_dense_inverse(void** state) {
     int a = 1 + random_below(&r, model->nbody - 1), b = 1 + random_below(&r, model->nbody - 1);
     abWrench f = {random_vec(&r, 1), random_vec(&r, 1)};
     dense_response(model, data, b, f, expected);
-    ab_response_apply(&data->response, b, f, dv);
+    ab_response_apply(&data->internal->response, b, f, dv);
     double scale = largest(nv, expected);
     for (int i = 0; i < nv; i++) check_near(dv[i], expected[i], 1e-10 * scale);
 
     abMat6 block, back;
-    ab_response_block(&data->response, a, b, &block);
-    ab_response_block(&data->response, b, a, &back);
+    ab_response_block(&data->internal->response, a, b, &block);
+    ab_response_block(&data->internal->response, b, a, &back);
     double x[6], y[6], z[6];
     wrench_to_array(f, x);
     m6_apply(&block, x, y);
-    twist_to_array(ab_response_twist(&data->response, expected, a), z);
+    twist_to_array(ab_response_twist(&data->internal->response, expected, a), z);
     double size = largest(6, z) + scale;
     for (int i = 0; i < 6; i++) check_near(y[i], z[i], 1e-10 * size);
     for (int i = 0; i < 36; i++)
@@ -196,9 +197,9 @@ static void jacobian_and_twist_agree_with_positions(void** state) {
     double* J = malloc(sizeof(double) * (size_t)(6 * nv));
     oracle_jacobian(model, data->q, expected);
     for (int b = 1; b < model->nbody; b++) {
-      ab_response_jacobian(&data->response, b, J);
+      ab_response_jacobian(&data->internal->response, b, J);
       for (int i = 0; i < 6 * nv; i++) check_near(J[i], expected[6 * b * nv + i], 1e-9);
-      abTwist t = ab_response_twist(&data->response, data->v, b);
+      abTwist t = ab_response_twist(&data->internal->response, data->v, b);
       check_vec_near(t.lin, data->twist[b].lin, 1e-12 * (1 + v3_norm(t.lin)));
       check_vec_near(t.ang, data->twist[b].ang, 1e-12 * (1 + v3_norm(t.ang)));
     }
@@ -238,7 +239,7 @@ static void implicit_terms_are_part_of_the_response(void** state) {
     double* dv = calloc((size_t)nv, sizeof(double));
     abWrench f = {random_vec(&r, 1), random_vec(&r, 1)};
     dense_response(model, data, b, f, expected);
-    ab_response_apply(&data->response, b, f, dv);
+    ab_response_apply(&data->internal->response, b, f, dv);
     double scale = largest(nv, expected);
     // stiff bounds widen the spread of the inertia to 1e6 and more
     for (int i = 0; i < nv; i++) check_near(dv[i], expected[i], 1e-8 * scale);
@@ -269,11 +270,11 @@ static void a_tree_of_one_link_is_a_free_body(void** state) {
   ab_free_motion(model, data);
   ab_response_update(model, data);
   abMat6 a, b;
-  ab_response_block(&data->response, 1, 1, &a);
-  ab_response_block(&data->response, 2, 2, &b);
+  ab_response_block(&data->internal->response, 1, 1, &a);
+  ab_response_block(&data->internal->response, 2, 2, &b);
   for (int i = 0; i < 36; i++)
     check_near(b.m[i / 6][i % 6], a.m[i / 6][i % 6], 1e-12 * largest(36, &a.m[0][0]));
-  ab_response_block(&data->response, 1, 2, &b);
+  ab_response_block(&data->internal->response, 1, 2, &b);
   for (int i = 0; i < 36; i++) check_near(b.m[i / 6][i % 6], 0, 0);
   ab_data_free(data);
   hand_free(hand);

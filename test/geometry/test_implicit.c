@@ -19,19 +19,19 @@ static int create(void** state) {
   Random r = {1};
   abVec3 point[30];
   for (int i = 0; i < 30; i++) point[i] = random_vec(&r, 1);
-  s = (Shapes){{{.type = AB_PLANE},
-                {.type = AB_BOX, .size = {0.1, 0.2, 0.3}},
-                {.type = AB_SPHERE, .size = {0.4, 0, 0}},
-                {.type = AB_CAPSULE, .size = {0.2, 0.5, 0}},
-                {.type = AB_CYLINDER, .size = {30, 10, 0}},
-                {.type = AB_ELLIPSOID, .size = {0.1, 0.2, 0.3}},
-                {.type = AB_ELLIPSOID, .size = {1, 1, 0.1}},
-                {.type = AB_ELLIPSOID, .size = {0.002, 0.002, 0.002}},
-                {.type = AB_MESH}}};
+  s = (Shapes){{{.type = AB_SHAPE_PLANE},
+                {.type = AB_SHAPE_BOX, .size = {0.1, 0.2, 0.3}},
+                {.type = AB_SHAPE_SPHERE, .size = {0.4, 0, 0}},
+                {.type = AB_SHAPE_CAPSULE, .size = {0.2, 0.5, 0}},
+                {.type = AB_SHAPE_CYLINDER, .size = {30, 10, 0}},
+                {.type = AB_SHAPE_ELLIPSOID, .size = {0.1, 0.2, 0.3}},
+                {.type = AB_SHAPE_ELLIPSOID, .size = {1, 1, 0.1}},
+                {.type = AB_SHAPE_ELLIPSOID, .size = {0.002, 0.002, 0.002}},
+                {.type = AB_SHAPE_MESH}}};
   for (int i = 1; i < NSHAPE; i++) {
     abShape* shape = &s.shape[i];
-    shape->poly = shape->type == AB_MESH ? ab_polyhedron_hull(30, point, NULL)
-                                         : ab_polyhedron_of_shape(shape, 0.02, NULL, NULL);
+    shape->poly = shape->type == AB_SHAPE_MESH ? ab_polyhedron_hull(30, point, NULL)
+                                               : ab_polyhedron_of_shape(shape, 0.02, NULL, NULL);
   }
   *state = &s;
   return 0;
@@ -43,7 +43,9 @@ static int destroy(void** state) {
   return 0;
 }
 
-static double size_of(const abShape* s) { return s->type == AB_PLANE ? 1 : ab_shape_radius(s); }
+static double size_of(const abShape* s) {
+  return s->type == AB_SHAPE_PLANE ? 1 : ab_shape_radius(s);
+}
 
 static double largest(const abShape* s, abVec3 x, int* which) {
   double best = -INFINITY;
@@ -57,7 +59,7 @@ static double largest(const abShape* s, abVec3 x, int* which) {
 
 // A random point of the surface: from outside inwards along a ray by bisection.
 static abVec3 surface_point(const abShape* s, Random* r, int* which) {
-  if (s->type == AB_PLANE) {
+  if (s->type == AB_SHAPE_PLANE) {
     *which = 0;
     return v3(random_normal(r), random_normal(r), 0);
   }
@@ -86,7 +88,7 @@ static void gradients_are_unit_normals_on_the_surface(void** state) {
       ab_implicit_eval(shape, i, x, &f, &grad, NULL);
       check_near(f, 0, 1e-14 * size_of(shape));
       check_near(v3_norm(grad), 1, 1e-13);
-      if (shape->type == AB_PLANE) continue;
+      if (shape->type == AB_SHAPE_PLANE) continue;
       // the whole shape lies behind the tangent plane
       abVec3 far = ab_support(shape, grad);
       check_near(v3_dot(grad, far), v3_dot(grad, x), 1e-13 * size_of(shape));
@@ -106,14 +108,14 @@ static void derivatives_match_differences(void** state) {
       ab_implicit_eval(shape, i, x, NULL, &n, NULL);
       double size = size_of(shape), small = fmin(shape->size.x, size);
       abVec3 a = shape->size;
-      if (shape->type == AB_ELLIPSOID) small = pow(fmin(a.x, fmin(a.y, a.z)), 2) / size;
+      if (shape->type == AB_SHAPE_ELLIPSOID) small = pow(fmin(a.x, fmin(a.y, a.z)), 2) / size;
       x = v3_axpy(random_uniform(&r, -0.2 * small, size), n, x);
-      if (shape->type == AB_CAPSULE && fabs(fabs(x.z) - 0.5) < 1e-3) continue;  // the seam
+      if (shape->type == AB_SHAPE_CAPSULE && fabs(fabs(x.z) - 0.5) < 1e-3) continue;  // the seam
       abVec3 grad;
       abMat3 hess;
       ab_implicit_eval(shape, i, x, NULL, &grad, &hess);
       // the smallest radius of curvature is the scale on which the gradient turns
-      double radius = shape->type == AB_ELLIPSOID ? small : size, step = 1e-5 * radius;
+      double radius = shape->type == AB_SHAPE_ELLIPSOID ? small : size, step = 1e-5 * radius;
       for (int axis = 0; axis < 3; axis++) {
         abVec3 e = v3(axis == 0 ? step : 0, axis == 1 ? step : 0, axis == 2 ? step : 0);
         double f0, f1;
@@ -148,7 +150,7 @@ static void functions_are_convex(void** state) {
 static void ellipsoid_with_equal_radii_is_the_sphere(void** state) {
   (void)state;
   Random r = {5};
-  abShape e = {.type = AB_ELLIPSOID, .size = {2, 2, 2}};
+  abShape e = {.type = AB_SHAPE_ELLIPSOID, .size = {2, 2, 2}};
   for (int trial = 0; trial < 200; trial++) {
     abVec3 x = random_vec(&r, 5), grad;
     double f;
@@ -160,7 +162,7 @@ static void ellipsoid_with_equal_radii_is_the_sphere(void** state) {
 
 static void ellipsoid_is_finite_at_its_centre_and_axes(void** state) {
   (void)state;
-  abShape e = {.type = AB_ELLIPSOID, .size = {3, 2, 1}};
+  abShape e = {.type = AB_SHAPE_ELLIPSOID, .size = {3, 2, 1}};
   static const abVec3 x[] = {{0, 0, 0}, {0, 0, 0.5}, {1, 0, 0}, {0, 1.5, 0}, {5, 0, 0}, {0, 0, 3}};
   static const double expected[] = {-1, -0.5, 0, 0, 2, 2};
   for (int i = 0; i < 6; i++) {

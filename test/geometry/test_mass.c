@@ -23,54 +23,57 @@ static void shapes_weigh_as_in_mujoco(void** state) {
     abVec3 size;
     bool shell;
     double mass, inertia[3];
-  } known[] = {
-      {AB_SPHERE,
-       {0.3, 0, 0},
-       false,
-       113.09733552923255,
-       {4.071504079052, 4.071504079052, 4.071504079052}},
-      {AB_BOX, {0.1, 0.2, 0.3}, false, 48, {2.08, 1.6, 0.8}},
-      {AB_CAPSULE,
-       {0.1, 0.2, 0},
-       false,
-       16.75516081914557,
-       {0.44610615681, 0.44610615681, 0.079587013891}},
-      {AB_CYLINDER,
-       {0.1, 0.2, 0},
-       false,
-       12.566370614359174,
-       {0.198967534727, 0.198967534727, 0.062831853072}},
-      {AB_ELLIPSOID,
-       {0.1, 0.2, 0.3},
-       false,
-       25.132741228718345,
-       {0.653451271947, 0.502654824574, 0.251327412287}},
-      {AB_SPHERE,
-       {0.3, 0, 0},
-       true,
-       1130.9733552923256,
-       {67.85840131754, 67.85840131754, 67.85840131754}},
-      {AB_BOX, {0.1, 0.2, 0.3}, true, 880, {54.133333333333, 42.133333333333, 24.266666666667}},
-      {AB_CAPSULE,
-       {0.1, 0.2, 0},
-       true,
-       376.9911184307752,
-       {12.985249634838, 12.985249634838, 3.351032163829}},
-      {AB_CYLINDER,
-       {0.1, 0.2, 0},
-       true,
-       314.1592653589793,
-       {7.278022980816, 7.278022980816, 2.827433388231}},
-      {AB_ELLIPSOID,
-       {0.1, 0.2, 0.3},
-       true,
-       489.7193333371731,
-       {18.075174882542, 14.068366576335, 8.102680936805}}};
+  } known[] = {{AB_SHAPE_SPHERE,
+                {0.3, 0, 0},
+                false,
+                113.09733552923255,
+                {4.071504079052, 4.071504079052, 4.071504079052}},
+               {AB_SHAPE_BOX, {0.1, 0.2, 0.3}, false, 48, {2.08, 1.6, 0.8}},
+               {AB_SHAPE_CAPSULE,
+                {0.1, 0.2, 0},
+                false,
+                16.75516081914557,
+                {0.44610615681, 0.44610615681, 0.079587013891}},
+               {AB_SHAPE_CYLINDER,
+                {0.1, 0.2, 0},
+                false,
+                12.566370614359174,
+                {0.198967534727, 0.198967534727, 0.062831853072}},
+               {AB_SHAPE_ELLIPSOID,
+                {0.1, 0.2, 0.3},
+                false,
+                25.132741228718345,
+                {0.653451271947, 0.502654824574, 0.251327412287}},
+               {AB_SHAPE_SPHERE,
+                {0.3, 0, 0},
+                true,
+                1130.9733552923256,
+                {67.85840131754, 67.85840131754, 67.85840131754}},
+               {AB_SHAPE_BOX,
+                {0.1, 0.2, 0.3},
+                true,
+                880,
+                {54.133333333333, 42.133333333333, 24.266666666667}},
+               {AB_SHAPE_CAPSULE,
+                {0.1, 0.2, 0},
+                true,
+                376.9911184307752,
+                {12.985249634838, 12.985249634838, 3.351032163829}},
+               {AB_SHAPE_CYLINDER,
+                {0.1, 0.2, 0},
+                true,
+                314.1592653589793,
+                {7.278022980816, 7.278022980816, 2.827433388231}},
+               {AB_SHAPE_ELLIPSOID,
+                {0.1, 0.2, 0.3},
+                true,
+                489.7193333371731,
+                {18.075174882542, 14.068366576335, 8.102680936805}}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     abMassProps p = ab_mass_of_shape(known[i].type, known[i].size, known[i].shell, 1000);
     check_near(p.mass, known[i].mass, 1e-13 * p.mass);
     // an ellipsoid's shell has a thickness of 1e-6 m there, here none: 1e-6 / 0.1 of the inertia
-    double relative = known[i].type == AB_ELLIPSOID && known[i].shell ? 1e-5 : 1e-11;
+    double relative = known[i].type == AB_SHAPE_ELLIPSOID && known[i].shell ? 1e-5 : 1e-11;
     for (int k = 0; k < 3; k++)
       check_near(p.inertia.m[k][k], known[i].inertia[k], relative * known[i].inertia[k]);
   }
@@ -108,7 +111,7 @@ static void polyhedra_weigh_what_quadrature_says(void** state) {
   (void)state;
   Random r = {1};
   for (int trial = 0; trial < 5; trial++) {
-    abShape s = {.type = AB_MESH, .poly = random_hull(&r, 30, v3(3, -2, 1))};
+    abShape s = {.type = AB_SHAPE_MESH, .poly = random_hull(&r, 30, v3(3, -2, 1))};
     // the indicator's midpoint rule errs by the surface's cells, partly cancelling: 0.2 % at n = 60
     check_props(ab_mass_of_polyhedron(s.poly, 1), quadrature(&s, 60), 2e-3, 2);
     ab_polyhedron_free((abPolyhedron*)s.poly);
@@ -168,8 +171,8 @@ static void rules_agree_on_convex_surfaces(void** state) {
     int n = fan(p, triangle);
     const int(*t)[3] = (const int(*)[3])triangle;
     abMassProps whole = ab_mass_of_polyhedron(p, 1000);
-    check_props(ab_mass_of_triangles(p->vert, n, t, AB_INERTIA_EXACT, 1000), whole, 1e-12, 1);
-    check_props(ab_mass_of_triangles(p->vert, n, t, AB_INERTIA_LEGACY, 1000), whole, 1e-12, 1);
+    check_props(ab_mass_of_triangles(p->vert, n, t, AB_MESH_INERTIA_EXACT, 1000), whole, 1e-12, 1);
+    check_props(ab_mass_of_triangles(p->vert, n, t, AB_MESH_INERTIA_LEGACY, 1000), whole, 1e-12, 1);
     ab_polyhedron_free(p);
   }
 }
@@ -180,8 +183,9 @@ static void box_surface_is_the_box_shell(void** state) {
   abVec3 h = v3(0.1, 0.2, 0.3);
   abPolyhedron* p = ab_polyhedron_box(h);
   int n = fan(p, triangle);
-  abMassProps a = ab_mass_of_triangles(p->vert, n, (const int(*)[3])triangle, AB_INERTIA_SHELL, 7);
-  check_props(a, ab_mass_of_shape(AB_BOX, h, true, 7), 1e-14, 1);
+  abMassProps a =
+      ab_mass_of_triangles(p->vert, n, (const int(*)[3])triangle, AB_MESH_INERTIA_SHELL, 7);
+  check_props(a, ab_mass_of_shape(AB_SHAPE_BOX, h, true, 7), 1e-14, 1);
   ab_polyhedron_free(p);
 }
 
@@ -193,15 +197,15 @@ static void dented_mesh_weighs_as_in_mujoco(void** state) {
   static const struct {
     abMeshInertia rule;
     double mass, com[2], inertia[4];  // com x = y and z; inertia xx = yy, zz, xy, xz = yz
-  } known[] = {{AB_INERTIA_LEGACY,
+  } known[] = {{AB_MESH_INERTIA_LEGACY,
                 129.88331692461412,
                 {0.234661184184, 0.297850049226},
                 {9.158086136643, 9.756145118852, 1.616093286805, 1.521101265243}},
-               {AB_INERTIA_EXACT,
+               {AB_MESH_INERTIA_EXACT,
                 104.16666666666667,
                 {0.2125, 0.34375},
                 {7.23876953125, 7.51953125, 1.448567708333, 1.033528645833}},
-               {AB_INERTIA_SHELL,
+               {AB_MESH_INERTIA_SHELL,
                 2681.153806645269,
                 {0.268489999503, 0.269995520769},
                 {300.416122732118, 331.513888499304, 57.672539637455, 49.357279440454}}};
@@ -237,11 +241,12 @@ static void halves_make_the_whole(void** state) {
   (void)state;
   Random r = {5};
   abPose pose = {random_vec(&r, 2), random_rotation(&r)};
-  abMassProps half = ab_mass_of_shape(AB_BOX, v3(0.5, 2, 3), false, 2);
+  abMassProps half = ab_mass_of_shape(AB_SHAPE_BOX, v3(0.5, 2, 3), false, 2);
   abMassProps left = ab_mass_moved(half, (abPose){{-0.5, 0, 0}, {1, 0, 0, 0}});
   abMassProps right = ab_mass_moved(half, (abPose){{0.5, 0, 0}, {1, 0, 0, 0}});
   abMassProps sum = ab_mass_added(ab_mass_moved(left, pose), ab_mass_moved(right, pose));
-  check_props(sum, ab_mass_moved(ab_mass_of_shape(AB_BOX, v3(1, 2, 3), false, 2), pose), 1e-14, 3);
+  check_props(sum, ab_mass_moved(ab_mass_of_shape(AB_SHAPE_BOX, v3(1, 2, 3), false, 2), pose),
+              1e-14, 3);
   abMassProps nothing = {0};
   check_props(ab_mass_added(nothing, left), left, 0, 1);
   check_props(ab_mass_added(left, nothing), left, 0, 1);
@@ -249,10 +254,10 @@ static void halves_make_the_whole(void** state) {
 
 static void tessellation_converges_to_the_smooth_inertia(void** state) {
   (void)state;
-  static const abShape shape[] = {{AB_SPHERE, {0.7, 0, 0}, NULL, 0},
-                                  {AB_CAPSULE, {0.2, 0.5, 0}, NULL, 0},
-                                  {AB_CYLINDER, {0.3, 0.1, 0}, NULL, 0},
-                                  {AB_ELLIPSOID, {0.1, 0.2, 0.05}, NULL, 0}};
+  static const abShape shape[] = {{AB_SHAPE_SPHERE, {0.7, 0, 0}, NULL, 0},
+                                  {AB_SHAPE_CAPSULE, {0.2, 0.5, 0}, NULL, 0},
+                                  {AB_SHAPE_CYLINDER, {0.3, 0.1, 0}, NULL, 0},
+                                  {AB_SHAPE_ELLIPSOID, {0.1, 0.2, 0.05}, NULL, 0}};
   for (int i = 0; i < 4; i++) {
     double achieved;
     abPolyhedron* p = ab_polyhedron_of_shape(&shape[i], 0.002, &achieved, NULL);

@@ -370,10 +370,12 @@ static void bad_faces_are_refused(void** state) {
 
 static void tessellations_keep_their_bound_and_lie_on_the_surface(void** state) {
   (void)state;
-  static const abShape shape[] = {
-      {AB_SPHERE, {0.7, 0, 0}, NULL, 0},     {AB_CAPSULE, {0.2, 0.5, 0}, NULL, 0},
-      {AB_CAPSULE, {0.2, 50, 0}, NULL, 0},   {AB_CAPSULE, {20, 0.005, 0}, NULL, 0},
-      {AB_CYLINDER, {0.3, 0.1, 0}, NULL, 0}, {AB_ELLIPSOID, {0.001, 0.002, 0.0005}, NULL, 0}};
+  static const abShape shape[] = {{AB_SHAPE_SPHERE, {0.7, 0, 0}, NULL, 0},
+                                  {AB_SHAPE_CAPSULE, {0.2, 0.5, 0}, NULL, 0},
+                                  {AB_SHAPE_CAPSULE, {0.2, 50, 0}, NULL, 0},
+                                  {AB_SHAPE_CAPSULE, {20, 0.005, 0}, NULL, 0},
+                                  {AB_SHAPE_CYLINDER, {0.3, 0.1, 0}, NULL, 0},
+                                  {AB_SHAPE_ELLIPSOID, {0.001, 0.002, 0.0005}, NULL, 0}};
   static const double bound[] = {0.2, 0.05, 0.02, 0.01, 0.002};
   for (size_t s = 0; s < sizeof shape / sizeof *shape; s++)
     for (size_t b = 0; b < sizeof bound / sizeof *bound; b++) {
@@ -402,7 +404,8 @@ static void tessellations_keep_their_bound_and_lie_on_the_surface(void** state) 
 
 static void impossible_tessellations_are_refused(void** state) {
   (void)state;
-  abShape sphere = {AB_SPHERE, {1, 0, 0}, NULL, 0}, plane = {AB_PLANE, {1, 1, 1}, NULL, 0};
+  abShape sphere = {AB_SHAPE_SPHERE, {1, 0, 0}, NULL, 0},
+          plane = {AB_SHAPE_PLANE, {1, 1, 1}, NULL, 0};
   abError error = {0};
   assert_null(ab_polyhedron_of_shape(&sphere, 1e-9, NULL, &error));
   assert_non_null(strstr(error.message, "too many"));

@@ -6,11 +6,11 @@
 #include "support/check.h"
 #include "support/random.h"
 
-static const abShape smooth[] = {{AB_BOX, {0.1, 0.2, 0.3}, NULL, 0},
-                                 {AB_SPHERE, {0.4, 0, 0}, NULL, 0},
-                                 {AB_CAPSULE, {0.2, 0.5, 0}, NULL, 0},
-                                 {AB_CYLINDER, {0.3, 0.1, 0}, NULL, 0},
-                                 {AB_ELLIPSOID, {0.1, 0.2, 0.3}, NULL, 0}};
+static const abShape smooth[] = {{AB_SHAPE_BOX, {0.1, 0.2, 0.3}, NULL, 0},
+                                 {AB_SHAPE_SPHERE, {0.4, 0, 0}, NULL, 0},
+                                 {AB_SHAPE_CAPSULE, {0.2, 0.5, 0}, NULL, 0},
+                                 {AB_SHAPE_CYLINDER, {0.3, 0.1, 0}, NULL, 0},
+                                 {AB_SHAPE_ELLIPSOID, {0.1, 0.2, 0.3}, NULL, 0}};
 enum { NSMOOTH = sizeof smooth / sizeof *smooth };
 
 // A fine tessellation never reaches farther than the support point, and nearly as far.
@@ -18,7 +18,7 @@ static void support_is_the_limit_of_tessellations(void** state) {
   (void)state;
   Random r = {1};
   for (int i = 0; i < NSMOOTH; i++) {
-    abShape mesh = {.type = AB_MESH};
+    abShape mesh = {.type = AB_SHAPE_MESH};
     mesh.poly = ab_polyhedron_of_shape(&smooth[i], 0.001, NULL, NULL);
     for (int trial = 0; trial < 200; trial++) {
       abVec3 d = random_direction(&r);
@@ -51,7 +51,7 @@ static void boxes_are_tight_in_every_pose(void** state) {
 
 static void planes_are_boundless(void** state) {
   (void)state;
-  abShape plane = {.type = AB_PLANE};
+  abShape plane = {.type = AB_SHAPE_PLANE};
   abPose pose = pose_identity();
   abVec3 low, high;
   ab_shape_aabb(&plane, &pose, &low, &high);

@@ -8,7 +8,7 @@ int main(void) {
   abBodyDef body = ab_body_def();
   int ball = ab_scene_add_body(scene, &body, &error);
   abGeomDef geom = ab_geom_def();
-  geom.body = ball, geom.type = AB_SPHERE, geom.size.x = 0.1;
+  geom.body = ball, geom.type = AB_SHAPE_SPHERE, geom.size.x = 0.1;
   ab_scene_add_geom(scene, &geom, &error);
   abJointDef joint = ab_joint_def();
   joint.body = ball, joint.type = AB_JOINT_FREE;

@@ -56,9 +56,9 @@ static inline void fake_init(Fake* f) {
   f->joint[0] = (abJoint){.name = "free", .type = AB_JOINT_FREE, .body = 1};
   f->joint[1] = (abJoint){.name = "hinge", .type = AB_JOINT_HINGE, .body = 2, .q0 = 7, .v0 = 6};
   f->joint[1].axis = v3(0, 1, 0);
-  fake_geom(&f->geom[0], "floor", 0, AB_PLANE, v3(0, 0, 1));
-  fake_geom(&f->geom[1], "box", 1, AB_BOX, v3(0.5, 0.25, 0.125));
-  fake_geom(&f->geom[2], "tetra", 2, AB_MESH, v3(1, 1, 1));
+  fake_geom(&f->geom[0], "floor", 0, AB_SHAPE_PLANE, v3(0, 0, 1));
+  fake_geom(&f->geom[1], "box", 1, AB_SHAPE_BOX, v3(0.5, 0.25, 0.125));
+  fake_geom(&f->geom[2], "tetra", 2, AB_SHAPE_MESH, v3(1, 1, 1));
   f->geom[2].mesh = 0;
   f->vert[1] = v3(1, 0, 0), f->vert[2] = v3(0, 1, 0), f->vert[3] = v3(0, 0, 1);
   static const int triangle[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}};

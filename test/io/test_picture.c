@@ -42,11 +42,11 @@ static void drawings_enclose_their_shapes(void** state) {
     double volume, error;
   } shape[] = {
       // flat shapes: single precision; round ones: 32 segments around, 16 along
-      {AB_BOX, {0.5, 1, 2}, 8, 1e-6},
-      {AB_CYLINDER, {0.5, 2, 0}, pi, 0.01},
-      {AB_SPHERE, {0.5, 0, 0}, pi / 6, 0.02},
-      {AB_CAPSULE, {0.5, 1, 0}, pi / 6 + pi / 2, 0.02},
-      {AB_ELLIPSOID, {0.5, 1, 2}, 4 * pi / 3, 0.02},
+      {AB_SHAPE_BOX, {0.5, 1, 2}, 8, 1e-6},
+      {AB_SHAPE_CYLINDER, {0.5, 2, 0}, pi, 0.01},
+      {AB_SHAPE_SPHERE, {0.5, 0, 0}, pi / 6, 0.02},
+      {AB_SHAPE_CAPSULE, {0.5, 1, 0}, pi / 6 + pi / 2, 0.02},
+      {AB_SHAPE_ELLIPSOID, {0.5, 1, 2}, 4 * pi / 3, 0.02},
   };
   for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) {
     abDrawing d = {0};
@@ -58,7 +58,7 @@ static void drawings_enclose_their_shapes(void** state) {
 
 static void normals_point_out(void** state) {
   (void)state;
-  for (int type = AB_BOX; type <= AB_ELLIPSOID; type++) {
+  for (int type = AB_SHAPE_BOX; type <= AB_SHAPE_ELLIPSOID; type++) {
     abDrawing d = {0};
     draw((abShapeType)type, v3(0.5, 0.7, 0.9), &d);
     for (int i = 0; i < ab_drawing_nvert(&d); i++) {

@@ -6,22 +6,22 @@ enum { FACET_MAX = 256 };
 static int facets(const abShape* s, abVec3 x, double* f, abVec3* grad) {
   double a = s->size.x, b = s->size.y, rho2 = x.x * x.x + x.y * x.y;
   switch (s->type) {
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       f[0] = (v3_norm2(x) - a * a) / (2 * a);
       grad[0] = v3_scale(1 / a, x);
       return 1;
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       f[0] = (rho2 - a * a) / (2 * a), grad[0] = v3(x.x / a, x.y / a, 0);
       f[1] = x.z - b, grad[1] = v3(0, 0, 1);
       f[2] = -x.z - b, grad[2] = v3(0, 0, -1);
       return 3;
-    case AB_CAPSULE: {
+    case AB_SHAPE_CAPSULE: {
       abVec3 d = v3(x.x, x.y, x.z > b ? x.z - b : x.z < -b ? x.z + b : 0);
       f[0] = (v3_norm2(d) - a * a) / (2 * a);
       grad[0] = v3_scale(1 / a, d);
       return 1;
     }
-    case AB_ELLIPSOID: {
+    case AB_SHAPE_ELLIPSOID: {
       abVec3 q = v3(x.x / (a * a), x.y / (b * b), x.z / (s->size.z * s->size.z));
       double k = 1 / v3_norm(q);
       f[0] = 0.5 * k * (v3_dot(q, x) - 1);
@@ -71,8 +71,8 @@ static double cone_distance(int n, const abVec3* g, abVec3 target, int* used) {
 
 static double radius_of(const abShape* s) {
   if (s->poly) return s->poly->radius;
-  return s->type == AB_ELLIPSOID ? fmax(s->size.x, fmax(s->size.y, s->size.z))
-                                 : s->size.x + s->size.y;
+  return s->type == AB_SHAPE_ELLIPSOID ? fmax(s->size.x, fmax(s->size.y, s->size.z))
+                                       : s->size.x + s->size.y;
 }
 
 static void momentum(const EcpWorld* w, double radius, PaperResidual* out) {
@@ -123,14 +123,14 @@ static void friction(const EcpWorld* w, PaperResidual* out) {
     sigma += e[j] * e[j] * v[j] * v[j];
     cone -= p[j] * p[j] / (e[j] * e[j]);
   }
-  sigma = s->mode == AB_SLIP ? sqrt(sigma) : 0;
+  sigma = s->mode == AB_CONTACT_SLIP ? sqrt(sigma) : 0;
   double gh = w->gravity * w->h, unit = w->mass[1] * gh;
   for (int j = 0; j < 3; j++) {
     double row = e[j] * e[j] * limit * v[j] + p[j] * sigma;
     out->friction = fmax(out->friction, fabs(row) / (e[j] * (limit + 1e-6 * unit) * (sigma + gh)));
   }
   double size = fmax(unit, limit);
-  if (s->mode == AB_SLIP) cone = -fabs(cone);
+  if (s->mode == AB_CONTACT_SLIP) cone = -fabs(cone);
   out->friction = fmax(out->friction, -cone / (size * size));
   out->friction = fmax(out->friction, -pn / unit);
 }
@@ -167,11 +167,11 @@ static abVec3 touching_point(const EcpWorld* w, double radius, PaperResidual* ou
   abVec3 off = quat_rotate(b->q, w->shape_pose[1].p), z = v3(0, 0, 1);
   abVec3 k = quat_rotate(q, z), k0 = quat_rotate(q0, z);
   double a = s->size.x;
-  if (s->type == AB_SPHERE || s->type == AB_CAPSULE) offset = end = v3_scale(a, d);
-  if (s->type == AB_CYLINDER && c->kind == AB_PATCH_LINE)
+  if (s->type == AB_SHAPE_SPHERE || s->type == AB_SHAPE_CAPSULE) offset = end = v3_scale(a, d);
+  if (s->type == AB_SHAPE_CYLINDER && c->kind == AB_PATCH_LINE)
     offset = circle_offset(a, k0, k, n), end = v3_scale(a, d);
-  bool rim = s->type == AB_CYLINDER && c->kind == AB_PATCH_POINT;
-  if (rim || s->type == AB_ELLIPSOID) {
+  bool rim = s->type == AB_SHAPE_CYLINDER && c->kind == AB_PATCH_POINT;
+  if (rim || s->type == AB_SHAPE_ELLIPSOID) {
     abVec3 lowest, mean;
     if (rim) {
       abVec3 center = v3_axpy(v3_dot(k, n) > 0 ? -s->size.y : s->size.y, k, off);

@@ -154,7 +154,7 @@ static void finish(Solid* s, int nvert, int nface) {
 
 void solid_prism(Solid* s, int n, const abVec2* outline, double half) {
   memset(s, 0, sizeof *s);
-  s->shape.type = AB_MESH;
+  s->shape.type = AB_SHAPE_MESH;
   int k = 0;
   for (int i = 0; i < n; i++) {
     s->vert[i] = v3(outline[i].x, outline[i].y, half);
@@ -175,7 +175,7 @@ void solid_prism(Solid* s, int n, const abVec2* outline, double half) {
 void solid_box(Solid* s, abVec3 half) {
   abVec2 o[4] = {{-half.x, -half.y}, {half.x, -half.y}, {half.x, half.y}, {-half.x, half.y}};
   solid_prism(s, 4, o, half.z);
-  s->shape.type = AB_BOX;
+  s->shape.type = AB_SHAPE_BOX;
   s->shape.size = half;
 }
 

@@ -21,7 +21,7 @@ PatchWorld patch_world(double h, double mu) {
 int patch_plane(PatchWorld* w, abPose pose, double mu) {
   abError error;
   abGeomDef g = ab_geom_def();
-  g.body = 0, g.type = AB_PLANE, g.size = v3(1, 1, 1), g.pose = pose, g.friction[0] = mu;
+  g.body = 0, g.type = AB_SHAPE_PLANE, g.size = v3(1, 1, 1), g.pose = pose, g.friction[0] = mu;
   int i = ab_scene_add_geom(w->scene, &g, &error);
   if (i < 0) stop(&error);
   return i;
@@ -37,7 +37,7 @@ int patch_box(PatchWorld* w, const PatchBox* box) {
   j.body = body, j.type = AB_JOINT_FREE;
   if (ab_scene_add_joint(w->scene, &j, &error) < 0) stop(&error);
   abGeomDef g = ab_geom_def();
-  g.body = body, g.type = AB_BOX, g.size = box->half, g.mass = box->mass;
+  g.body = body, g.type = AB_SHAPE_BOX, g.size = box->half, g.mass = box->mass;
   g.friction[0] = box->mu > 0 ? box->mu : w->mu;
   if (box->mu_static > 0) g.mu_static = box->mu_static;
   g.restitution = box->restitution;

@@ -50,7 +50,7 @@ static inline int cloud(abScene* s, int n, const abVec3* point, abMeshInertia ru
 static inline int mesh_geom(abScene* s, int body, int mesh, abPose pose) {
   abGeomDef d = ab_geom_def();
   d.body = body;
-  d.type = AB_MESH;
+  d.type = AB_SHAPE_MESH;
   d.mesh = mesh;
   d.pose = pose;
   return ab_scene_add_geom(s, &d, NULL);

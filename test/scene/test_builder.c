@@ -37,7 +37,7 @@ static int destroy(void** state) {
 static void defaults_are_those_of_mjcf(void** state) {
   (void)state;
   abGeomDef g = ab_geom_def();
-  assert_int_equal(g.type, AB_SPHERE);
+  assert_int_equal(g.type, AB_SHAPE_SPHERE);
   check_near(g.density, 1000, 0);
   check_near(g.friction[0], 1, 0);
   check_near(g.friction[1], 0.005, 0);
@@ -161,11 +161,11 @@ static void bad_geoms_are_refused(void** state) {
   GEOM(d.body = 5000, "refers to body");
   GEOM(d.size.x = 0, "radius");
   GEOM(d.size.x = NAN, "radius");
-  GEOM((d.type = AB_BOX, d.size.z = -1), "three half lengths");
-  GEOM((d.type = AB_CAPSULE, d.size.y = 0), "half length");
-  GEOM((d.type = AB_CYLINDER, d.size.y = INFINITY), "half length");
-  GEOM((d.type = AB_ELLIPSOID, d.size.y = 0), "three radii");
-  GEOM(d.type = AB_MESH, "refers to mesh -1");
+  GEOM((d.type = AB_SHAPE_BOX, d.size.z = -1), "three half lengths");
+  GEOM((d.type = AB_SHAPE_CAPSULE, d.size.y = 0), "half length");
+  GEOM((d.type = AB_SHAPE_CYLINDER, d.size.y = INFINITY), "half length");
+  GEOM((d.type = AB_SHAPE_ELLIPSOID, d.size.y = 0), "three radii");
+  GEOM(d.type = AB_SHAPE_MESH, "refers to mesh -1");
   GEOM(d.density = -1, "density");
   GEOM(d.mass = NAN, "mass");
   GEOM(d.condim = 2, "condim");

@@ -27,10 +27,10 @@ static void empty_scene_is_a_world(void** state) {
 static void box_on_plane_compiles(void** state) {
   (void)state;
   abScene* s = ab_scene_create();
-  geom(s, 0, AB_PLANE, v3(1, 1, 1), pose_identity());
+  geom(s, 0, AB_SHAPE_PLANE, v3(1, 1, 1), pose_identity());
   int b = body(s, 0, (abPose){{1, 2, 3}, quarter_z});
   joint(s, b, AB_JOINT_FREE);
-  geom(s, b, AB_BOX, v3(0.1, 0.2, 0.3), pose_identity());
+  geom(s, b, AB_SHAPE_BOX, v3(0.1, 0.2, 0.3), pose_identity());
   abModel* m = compile(s);
   ab_scene_free(s);  // the model stands alone
   assert_int_equal(m->nbody, 2);
@@ -45,7 +45,7 @@ static void box_on_plane_compiles(void** state) {
   check_vec_near(box->inertia, v3(2.08, 1.6, 0.8), 1e-15);
   check_near(m->total_mass, 48, 1e-14);
   assert_ptr_equal(box->hull->poly, m->geom[1].shape.poly);
-  assert_int_equal(box->hull->type, AB_BOX);
+  assert_int_equal(box->hull->type, AB_SHAPE_BOX);
   assert_null(m->body[0].hull);
   assert_null(m->geom[0].shape.poly);
   check_near(m->extent, sqrt(0.14), 1e-15);
@@ -70,25 +70,25 @@ static abScene* forest(bool shuffled) {
   abVec3 r = v3(0.1, 0, 0);
   int a = body(s, 0, at(1, 0, 0)), d = 0, f = 0;
   if (shuffled) f = body(s, 0, at(0, 0, 5));  // f before d: siblings keep the order of adding
-  if (shuffled) joint(s, f, AB_JOINT_FREE), geom(s, f, AB_SPHERE, r, pose_identity());
+  if (shuffled) joint(s, f, AB_JOINT_FREE), geom(s, f, AB_SHAPE_SPHERE, r, pose_identity());
   int b = body(s, a, at(0, 1, 0));
   if (shuffled) d = body(s, 0, at(0, 0, 1));
   int c = body(s, a, at(0, 0, 1));
   joint(s, c, AB_JOINT_SLIDE);
   joint(s, a, AB_JOINT_HINGE);
   joint(s, c, AB_JOINT_BALL);
-  geom(s, c, AB_SPHERE, r, pose_identity());
-  geom(s, a, AB_SPHERE, r, pose_identity());
-  geom(s, b, AB_BOX, v3(0.1, 0.1, 0.1), at(0, 0, 0.5));
-  geom(s, a, AB_BOX, v3(0.1, 0.2, 0.1), pose_identity());
+  geom(s, c, AB_SHAPE_SPHERE, r, pose_identity());
+  geom(s, a, AB_SHAPE_SPHERE, r, pose_identity());
+  geom(s, b, AB_SHAPE_BOX, v3(0.1, 0.1, 0.1), at(0, 0, 0.5));
+  geom(s, a, AB_SHAPE_BOX, v3(0.1, 0.2, 0.1), pose_identity());
   if (!shuffled) d = body(s, 0, at(0, 0, 1));
   int e = body(s, d, at(0, 0, 1));
   joint(s, e, AB_JOINT_HINGE);
-  geom(s, e, AB_SPHERE, r, pose_identity());
+  geom(s, e, AB_SHAPE_SPHERE, r, pose_identity());
   if (!shuffled) {
     f = body(s, 0, at(0, 0, 5));
     joint(s, f, AB_JOINT_FREE);
-    geom(s, f, AB_SPHERE, r, pose_identity());
+    geom(s, f, AB_SHAPE_SPHERE, r, pose_identity());
   }
   return s;
 }
@@ -129,8 +129,8 @@ static void tree_is_depth_first_and_movers_are_consecutive(void** state) {
   // geoms follow their bodies, in the order of adding within one
   static const int geom_body[] = {1, 1, 2, 3, 5, 6};
   for (int i = 0; i < m->ngeom; i++) assert_int_equal(m->geom[i].body, geom_body[i]);
-  assert_int_equal(m->geom[0].shape.type, AB_SPHERE);
-  assert_int_equal(m->geom[1].shape.type, AB_BOX);
+  assert_int_equal(m->geom[0].shape.type, AB_SHAPE_SPHERE);
+  assert_int_equal(m->geom[1].shape.type, AB_SHAPE_BOX);
   assert_int_equal(m->body[4].geom0, 4);
   assert_int_equal(m->body[4].ngeom, 0);
   ab_model_free(m);
@@ -168,7 +168,7 @@ static void deep_and_wide_trees_compile(void** state) {
   for (int i = 0, parent = 0; i < DEEP + WIDE; i++) {
     int b = body(s, i < DEEP ? parent : 1, at(0, 0, 0.1));
     joint(s, b, AB_JOINT_HINGE);
-    geom(s, b, AB_BOX, v3(0.1, 0.1, 0.1), pose_identity());
+    geom(s, b, AB_SHAPE_BOX, v3(0.1, 0.1, 0.1), pose_identity());
     parent = b;
   }
   abModel* m = compile(s);
@@ -190,7 +190,7 @@ static void free_joint_with_a_spring_is_a_tree(void** state) {
   d.body = b;
   d.damping = 0.1;
   ab_scene_add_joint(s, &d, NULL);
-  geom(s, b, AB_SPHERE, v3(1, 0, 0), pose_identity());
+  geom(s, b, AB_SHAPE_SPHERE, v3(1, 0, 0), pose_identity());
   abModel* m = compile(s);
   assert_true(m->mover[0].jointed);
   check_near(m->dof_damping[5], 0.1, 0);
@@ -204,14 +204,14 @@ static void mesh_box_is_the_primitive_box(void** state) {
   (void)state;
   abScene* s = ab_scene_create();
   abPolyhedron* p = ab_polyhedron_box(v3(0.1, 0.2, 0.3));
-  for (int rule = AB_INERTIA_LEGACY; rule <= AB_INERTIA_EXACT; rule++) {
+  for (int rule = AB_MESH_INERTIA_LEGACY; rule <= AB_MESH_INERTIA_EXACT; rule++) {
     int mesh = cloud(s, 8, p->vert, (abMeshInertia)rule), b = body(s, 0, pose_identity());
     joint(s, b, AB_JOINT_FREE);
     mesh_geom(s, b, mesh, at(1, 2, 3));
   }
   int b = body(s, 0, pose_identity());
   joint(s, b, AB_JOINT_FREE);
-  geom(s, b, AB_BOX, v3(0.1, 0.2, 0.3), at(1, 2, 3));
+  geom(s, b, AB_SHAPE_BOX, v3(0.1, 0.2, 0.3), at(1, 2, 3));
   abModel* m = compile(s);
   for (int i = 1; i <= 3; i++) {
     const abBody *x = &m->body[i], *box = &m->body[4];
@@ -242,7 +242,7 @@ static void scale_and_reference_frame_place_the_mesh_as_in_mujoco(void** state) 
   d.ref = (abPose){{1, 2, 3}, {0.5, 0.5, 0.5, 0.5}};
   ab_scene_add_mesh(s, &d, NULL);
   d.scale = v3(2, -3, 4);  // mirrored: still facing outwards, by its own exact volume
-  d.inertia = AB_INERTIA_EXACT;
+  d.inertia = AB_MESH_INERTIA_EXACT;
   int mirrored = ab_scene_add_mesh(s, &d, NULL), b = body(s, 0, pose_identity());
   joint(s, b, AB_JOINT_FREE);
   mesh_geom(s, b, mirrored, pose_identity());
@@ -259,13 +259,13 @@ static void equal_shapes_share_their_polyhedron(void** state) {
   for (int i = 0; i < 50; i++) {
     int b = body(s, 0, at(i, 0, 0));
     joint(s, b, AB_JOINT_FREE);
-    geom(s, b, AB_SPHERE, v3(0.1, i, 0), pose_identity());  // the second size means nothing
+    geom(s, b, AB_SHAPE_SPHERE, v3(0.1, i, 0), pose_identity());  // the second size means nothing
   }
   abModel* m = compile(s);
   for (int i = 1; i < 50; i++) {
     assert_ptr_equal(m->geom[i].shape.poly, m->geom[0].shape.poly);
     assert_ptr_equal(m->body[i].hull->poly, m->geom[0].shape.poly);
-    assert_int_equal(m->body[i].hull->type, AB_SPHERE);
+    assert_int_equal(m->body[i].hull->type, AB_SHAPE_SPHERE);
     check_near(m->geom[i].shape.poly_error, m->geom[0].shape.poly_error, 0);
   }
   assert_true(m->geom[0].shape.poly_error > 0 && m->geom[0].shape.poly_error <= 0.02);
@@ -278,22 +278,22 @@ static void hull_holds_what_can_collide(void** state) {
   abScene* s = ab_scene_create();
   int b = body(s, 0, pose_identity());
   joint(s, b, AB_JOINT_FREE);
-  geom(s, b, AB_BOX, v3(1, 1, 1), at(0, 0, 1));
+  geom(s, b, AB_SHAPE_BOX, v3(1, 1, 1), at(0, 0, 1));
   abGeomDef d = ab_geom_def();
   d.body = b;
-  d.type = AB_SPHERE;
+  d.type = AB_SHAPE_SPHERE;
   d.size.x = 9;
   d.contype = d.conaffinity = 0;
   int ghost = ab_scene_add_geom(s, &d, NULL);
   abModel* m = compile(s);
-  assert_int_equal(m->body[1].hull->type, AB_MESH);
+  assert_int_equal(m->body[1].hull->type, AB_SHAPE_MESH);
   check_near(m->body[1].hull->poly->volume, 8, 0);
   check_vec_near(m->body[1].hull->poly->centroid, v3(0, 0, 1), 0);
   ab_model_free(m);
   // named in a pair it does collide
   abPairDef p = ab_pair_def();
   p.geom1 = ghost;
-  p.geom2 = geom(s, 0, AB_PLANE, v3(1, 1, 1), pose_identity());
+  p.geom2 = geom(s, 0, AB_SHAPE_PLANE, v3(1, 1, 1), pose_identity());
   assert_int_equal(ab_scene_add_pair(s, &p, NULL), 0);
   m = compile(s);
   check_near(m->body[1].hull->poly->radius, 9, 1e-14);
@@ -313,7 +313,7 @@ static void keyframe_velocities_are_converted(void** state) {
   int b = body(s, 0, pose_identity());
   joint(s, b, AB_JOINT_FREE);
   abVec3 com = v3(0.1, 0.2, 0.3);
-  geom(s, b, AB_SPHERE, v3(0.1, 0, 0), (abPose){com, {1, 0, 0, 0}});
+  geom(s, b, AB_SHAPE_SPHERE, v3(0.1, 0, 0), (abPose){com, {1, 0, 0, 0}});
   abQuat R = random_rotation(&r);
   abVec3 v = random_vec(&r, 1), w = random_vec(&r, 5);
   double q[7] = {1, 2, 3, 2 * R.w, 2 * R.x, 2 * R.y, 2 * R.z},
@@ -351,7 +351,7 @@ static void reference_angles_are_the_initial_coordinates(void** state) {
   d.limited = true;
   d.range[0] = -1, d.range[1] = 2;
   ab_scene_add_joint(s, &d, NULL);
-  geom(s, d.body, AB_SPHERE, v3(0.1, 0, 0), pose_identity());
+  geom(s, d.body, AB_SHAPE_SPHERE, v3(0.1, 0, 0), pose_identity());
   abModel* m = compile(s);
   check_near(m->q0[0], 0.5, 0);
   check_vec_near(m->joint[0].axis, v3(0, 0.6, 0.8), 3e-16);  // two roundings
@@ -379,7 +379,7 @@ static void everything_lies_in_one_block(void** state) {
   (void)state;
   abScene* s = forest(false);
   static const abVec3 point[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  mesh_geom(s, 1, cloud(s, 4, point, AB_INERTIA_LEGACY), pose_identity());
+  mesh_geom(s, 1, cloud(s, 4, point, AB_MESH_INERTIA_LEGACY), pose_identity());
   abActuatorDef a = ab_actuator_def();
   a.joint = ab_scene_find_joint(s, "nothing") + 1;
   ab_scene_add_actuator(s, &a, NULL);
@@ -426,8 +426,8 @@ static void models_scale_with_their_units(void** state) {
     abScene* s = ab_scene_create();
     int b = body(s, 0, at(0, 0, u));
     joint(s, b, AB_JOINT_FREE);
-    geom(s, b, AB_CYLINDER, v3(0.1 * u, 0.2 * u, 0), at(0.3 * u, 0, 0));
-    geom(s, b, AB_BOX, v3(0.1 * u, 0.2 * u, 0.1 * u), pose_identity());
+    geom(s, b, AB_SHAPE_CYLINDER, v3(0.1 * u, 0.2 * u, 0), at(0.3 * u, 0, 0));
+    geom(s, b, AB_SHAPE_BOX, v3(0.1 * u, 0.2 * u, 0.1 * u), pose_identity());
     abModel* m = compile(s);
     check_near(m->extent / u, 0.5 * sqrt(0.25 + 0.16 + 0.16), 1e-14);
     check_near(m->body[1].mass / (u * u * u), 1000 * (0.004 * 3.14159265358979323846 + 0.016),

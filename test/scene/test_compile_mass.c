@@ -15,10 +15,10 @@ static void two_half_boxes_weigh_what_one_box_does(void** state) {
   int a = body(s, 0, pose_identity()), b = body(s, 0, pose_identity());
   joint(s, a, AB_JOINT_FREE);
   joint(s, b, AB_JOINT_FREE);
-  geom(s, a, AB_BOX, v3(1, 2, 3), (abPose){{0.3, 0, 0}, q});
+  geom(s, a, AB_SHAPE_BOX, v3(1, 2, 3), (abPose){{0.3, 0, 0}, q});
   abVec3 e = quat_rotate(q, v3(0.5, 0, 0));
-  geom(s, b, AB_BOX, v3(0.5, 2, 3), (abPose){v3_add(v3(0.3, 0, 0), e), q});
-  geom(s, b, AB_BOX, v3(0.5, 2, 3), (abPose){v3_sub(v3(0.3, 0, 0), e), q});
+  geom(s, b, AB_SHAPE_BOX, v3(0.5, 2, 3), (abPose){v3_add(v3(0.3, 0, 0), e), q});
+  geom(s, b, AB_SHAPE_BOX, v3(0.5, 2, 3), (abPose){v3_sub(v3(0.3, 0, 0), e), q});
   abModel* m = compile(s);
   const abBody *one = &m->body[1], *two = &m->body[2];
   check_near(two->mass, one->mass, 1e-15 * one->mass);
@@ -52,7 +52,7 @@ static void given_inertia_is_diagonalised(void** state) {
   d.inertial = (abPose){{1, 2, 3}, random_rotation(&r)};
   int b = ab_scene_add_body(s, &d, NULL);
   joint(s, b, AB_JOINT_FREE);
-  geom(s, b, AB_SPHERE, v3(1, 0, 0), pose_identity());  // does not count
+  geom(s, b, AB_SHAPE_SPHERE, v3(1, 0, 0), pose_identity());  // does not count
   abModel* m = compile(s);
   check_near(m->body[1].mass, 2, 0);
   check_vec_near(m->body[1].com, v3(1, 2, 3), 0);
@@ -102,8 +102,8 @@ static void bounds_and_total_mass_act(void** state) {
   abScene* s = ab_scene_create();
   int a = body(s, 0, pose_identity()), b = body(s, 0, pose_identity());
   joint(s, a, AB_JOINT_FREE);
-  geom(s, a, AB_SPHERE, v3(0.01, 0, 0), pose_identity());
-  geom(s, b, AB_SPHERE, v3(0.1, 0, 0), pose_identity());
+  geom(s, a, AB_SHAPE_SPHERE, v3(0.01, 0, 0), pose_identity());
+  geom(s, b, AB_SHAPE_SPHERE, v3(0.1, 0, 0), pose_identity());
   ab_scene_option(s)->settotalmass = 5;
   abModel* m = compile(s);
   check_near(m->total_mass, 5, 1e-15);
@@ -142,7 +142,7 @@ static void welded_child_lends_its_mass(void** state) {
   abScene* s = ab_scene_create();
   int a = body(s, 0, pose_identity()), b = body(s, a, at(1, 0, 0));
   joint(s, a, AB_JOINT_HINGE);
-  geom(s, b, AB_SPHERE, v3(0.1, 0, 0), pose_identity());
+  geom(s, b, AB_SHAPE_SPHERE, v3(0.1, 0, 0), pose_identity());
   abModel* m = compile(s);
   check_near(m->body[1].mass, 0, 0);
   assert_int_equal(m->mover[0].nbody, 2);

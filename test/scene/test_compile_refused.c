@@ -60,7 +60,7 @@ static void misplaced_joints_and_planes_are_refused(void** state) {
   (void)state;
   abScene* s = ab_scene_create();
   int a = body(s, 0, pose_identity());
-  geom(s, a, AB_SPHERE, v3(1, 0, 0), pose_identity());
+  geom(s, a, AB_SHAPE_SPHERE, v3(1, 0, 0), pose_identity());
   abJointDef j = ab_joint_def();
   j.body = body(s, a, pose_identity());
   j.type = AB_JOINT_FREE;
@@ -72,7 +72,7 @@ static void misplaced_joints_and_planes_are_refused(void** state) {
   joint(s, a, AB_JOINT_HINGE);
   abGeomDef g = ab_geom_def();
   g.body = body(s, a, pose_identity());  // welded to what moves
-  g.type = AB_PLANE;
+  g.type = AB_SHAPE_PLANE;
   g.source = here;
   ab_scene_add_geom(s, &g, NULL);
   expect_refused(s, "plane cannot move");
@@ -90,11 +90,11 @@ static void flat_and_open_meshes_are_refused(void** state) {
     d.nvert = i == 1 ? 3 : 4;
     d.vert = i == 2 ? tetra : square;
     d.source = here;
-    if (i == 2) d.ntriangle = 4, d.triangle = inward, d.inertia = AB_INERTIA_EXACT;
+    if (i == 2) d.ntriangle = 4, d.triangle = inward, d.inertia = AB_MESH_INERTIA_EXACT;
     ab_scene_add_mesh(s, &d, NULL);
     abGeomDef g = ab_geom_def();
     g.body = body(s, 0, pose_identity());
-    g.type = AB_MESH;
+    g.type = AB_SHAPE_MESH;
     g.mesh = 0;
     g.source = here;
     ab_scene_add_geom(s, &g, NULL);
@@ -109,7 +109,7 @@ static void keyframes_of_the_wrong_size_are_refused(void** state) {
     abScene* s = ab_scene_create();
     int b = body(s, 0, pose_identity());
     joint(s, b, AB_JOINT_FREE);
-    geom(s, b, AB_SPHERE, v3(1, 0, 0), pose_identity());
+    geom(s, b, AB_SHAPE_SPHERE, v3(1, 0, 0), pose_identity());
     abKeyDef d = ab_key_def();
     d.source = here;
     if (i == 0) d.nq = 6, d.q = x;
@@ -182,7 +182,7 @@ static void build_and_compile(abError* error) {
   k.nv = 1, k.v = &v;
   bool good = ab_scene_add_mesh(s, &mesh, error) >= 0 && ab_scene_add_body(s, &b, error) >= 0 &&
               ab_scene_add_joint(s, &j, error) >= 0 && ab_scene_add_geom(s, &g, error) >= 0;
-  g.type = AB_MESH;
+  g.type = AB_SHAPE_MESH;
   good = good && ab_scene_add_geom(s, &g, error) >= 0 && ab_scene_add_key(s, &k, error) >= 0 &&
          !ab_scene_set(s, "tolerance", 1, error);
   abModel* m = good ? ab_scene_compile(s, error) : NULL;

@@ -183,10 +183,11 @@ static void same_surface(const abGeom* g, const mjModel* m, int i) {
 }
 
 static void same_geoms(const abModel* a, const mjModel* m) {
-  static const int type[] = {[AB_PLANE] = mjGEOM_PLANE,       [AB_BOX] = mjGEOM_BOX,
-                             [AB_SPHERE] = mjGEOM_SPHERE,     [AB_CAPSULE] = mjGEOM_CAPSULE,
-                             [AB_CYLINDER] = mjGEOM_CYLINDER, [AB_ELLIPSOID] = mjGEOM_ELLIPSOID,
-                             [AB_MESH] = mjGEOM_MESH};
+  static const int type[] = {
+      [AB_SHAPE_PLANE] = mjGEOM_PLANE,       [AB_SHAPE_BOX] = mjGEOM_BOX,
+      [AB_SHAPE_SPHERE] = mjGEOM_SPHERE,     [AB_SHAPE_CAPSULE] = mjGEOM_CAPSULE,
+      [AB_SHAPE_CYLINDER] = mjGEOM_CYLINDER, [AB_SHAPE_ELLIPSOID] = mjGEOM_ELLIPSOID,
+      [AB_SHAPE_MESH] = mjGEOM_MESH};
   static const int nsize[] = {2, 3, 1, 2, 2, 3, 0};
   same_int(a->ngeom, m->ngeom, "number of geoms", 0);
   double length = largest(3 * m->ngeom, m->geom_pos), size = largest(3 * m->ngeom, m->geom_size);
@@ -196,7 +197,7 @@ static void same_geoms(const abModel* a, const mjModel* m) {
     same_int(type[g->shape.type], m->geom_type[i], "geom type", i);
     same_int(g->body, m->geom_bodyid[i], "body of geom", i);
     same_surface(g, m, i);
-    if (g->shape.type == AB_MESH) {
+    if (g->shape.type == AB_SHAPE_MESH) {
       same_mesh(a, m, i);
       continue;
     }
@@ -394,7 +395,7 @@ static void same_rules(const abModel* a, const mjModel* m) {
 static void same_model(const abModel* a, const mjModel* m) {
   same_vec(a->gravity, m->opt.gravity, largest(3, m->opt.gravity), "gravity", 0);
   same_number(a->timestep, m->opt.timestep, m->opt.timestep, "timestep", 0);
-  same_int(a->integrator == AB_RK4, m->opt.integrator == mjINT_RK4, "integrator", 0);
+  same_int(a->integrator == AB_INTEGRATOR_RK4, m->opt.integrator == mjINT_RK4, "integrator", 0);
   same_bodies(a, m);
   same_joints(a, m);
   same_geoms(a, m);

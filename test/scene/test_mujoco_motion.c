@@ -87,7 +87,7 @@ static void run_mujoco(Run* r) {
   mjModel* m = mj_loadXML(path_of(r->file, path), NULL, text, sizeof text);
   if (!m) fail_msg("MuJoCo: %s", text);
   m->opt.timestep = r->h;
-  m->opt.integrator = r->integrator == AB_RK4 ? mjINT_RK4 : mjINT_EULER;
+  m->opt.integrator = r->integrator == AB_INTEGRATOR_RK4 ? mjINT_RK4 : mjINT_EULER;
   m->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_LIMIT | mjDSBL_FRICTIONLOSS;
   mjData* d = mj_makeData(m);
   for (int i = 0; i < m->nv; i++) d->qvel[i] = start_velocity(i);
@@ -131,7 +131,7 @@ static void falls(const Case* c, const char* what, const double d[3], double rat
 static void converges(const Case* c, abIntegrator integrator, double ratio, double last) {
   double d[3];
   for (int k = 0; k < 3; k++) d[k] = difference(c->file, integrator, c->h / (1 << k), c->time);
-  falls(c, integrator == AB_RK4 ? "RK4" : "Euler", d, ratio);
+  falls(c, integrator == AB_INTEGRATOR_RK4 ? "RK4" : "Euler", d, ratio);
   check_below(d[2], last);
 }
 
@@ -150,18 +150,18 @@ static const Case rotating[] = {
 static void euler_agrees_at_first_order(void** state) {
   (void)state;
   // several_joints turns fast: 0.02 there, below 1e-3 elsewhere
-  EACH(scalar) converges(c, AB_EULER, 1.7, 0.001);
-  EACH(rotating) converges(c, AB_EULER, 1.7, 0.03);
+  EACH(scalar) converges(c, AB_INTEGRATOR_EULER, 1.7, 0.001);
+  EACH(rotating) converges(c, AB_INTEGRATOR_EULER, 1.7, 0.03);
 }
 
 static void rk4_agrees_to_rounding_on_hinges_and_slides(void** state) {
   (void)state;
-  EACH(scalar) check_below(difference(c->file, AB_RK4, c->h, c->time), 1e-13);
+  EACH(scalar) check_below(difference(c->file, AB_INTEGRATOR_RK4, c->h, c->time), 1e-13);
 }
 
 static void rk4_agrees_at_mujocos_second_order_on_balls_and_free_bodies(void** state) {
   (void)state;
-  EACH(rotating) converges(c, AB_RK4, 3.4, 3e-5);
+  EACH(rotating) converges(c, AB_INTEGRATOR_RK4, 3.4, 3e-5);
 }
 
 static void rk4_is_of_fourth_order_here_on_balls_and_free_bodies(void** state) {
@@ -170,7 +170,8 @@ static void rk4_is_of_fourth_order_here_on_balls_and_free_bodies(void** state) {
     Run r[4];
     double d[3];
     for (int k = 0; k < 4; k++) {
-      r[k] = (Run){.file = c->file, .integrator = AB_RK4, .h = c->h / (1 << k), .time = c->time};
+      r[k] = (Run){
+          .file = c->file, .integrator = AB_INTEGRATOR_RK4, .h = c->h / (1 << k), .time = c->time};
       run_here(&r[k]);
       if (k) d[k - 1] = distance(&r[k - 1], &r[k]);
     }

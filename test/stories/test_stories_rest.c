@@ -76,7 +76,8 @@ static void perfect_cubes_do_not_rattle(void** state) {
   for (int i = 0; i < 500; i++) {
     story_run(&s, s.data->h);
     check_near(story_floor_force(&s), weight, 1e-6 * weight);
-    for (int k = 0; k < s.data->ncontact; k++) assert_int_equal(s.data->contacts[k].mode, AB_STICK);
+    for (int k = 0; k < s.data->ncontact; k++)
+      assert_int_equal(s.data->contacts[k].mode, AB_CONTACT_STICK);
   }
   story_end(&s);
 }

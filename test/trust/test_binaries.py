@@ -75,6 +75,36 @@ class Exports(unittest.TestCase):
                          "--defined-only libabut.so | awk '{print $3}' | sort > cmake/exports.txt")
 
 
+class Layout(unittest.TestCase):
+    def test_structs_and_constants_are_the_committed_ones(self):
+        done = subprocess.run(["tools/layout.py"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_library_is_named_by_its_interface(self):
+        with open("cmake/layout.txt") as f:
+            number = f.readline().split()[1]
+        self.assertRegex(output("readelf", "-d", LIBRARY), r"SONAME.*\[libabut\.so\." + number + r"\]")
+
+    def test_a_change_that_breaks_programs_needs_a_new_number(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for part in ("include", "tools", "cmake"):
+                subprocess.run(["cp", "-r", part, folder], check=True)
+            path = folder + "/include/abut/types.h"
+            with open(path) as f:
+                text = f.read()
+            with open(path, "w") as f:
+                f.write(text.replace("double x, y, z;", "double x, y, z, w;"))
+            done = subprocess.run([folder + "/tools/layout.py", "--renew"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("AB_INTERFACE", done.stderr)
+            path = folder + "/include/abut/version.h"
+            with open(path) as f:
+                text = f.read()
+            with open(path, "w") as f:
+                f.write(text.replace("#define AB_INTERFACE ", "#define AB_INTERFACE 9"))
+            self.assertEqual(subprocess.run([folder + "/tools/layout.py", "--renew"]).returncode, 0)
+
+
 class Release(unittest.TestCase):
     def test_the_list_of_dependencies_names_versions_and_licences(self):
         with open(os.path.join(BUILD, "sbom.spdx.json")) as f:

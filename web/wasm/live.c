@@ -206,7 +206,7 @@ EXPORT(live_slip_power) double live_slip_power(void) {
   double sum = 0;
   for (int i = 0; i < live.data->ncontact; i++) {
     const abContact* c = &live.data->contacts[i];
-    if (c->mode != AB_SLIP) continue;
+    if (c->mode != AB_CONTACT_SLIP) continue;
     const abVec3 f = c->friction_wrench.force;
     sum += sqrt(f.x * f.x + f.y * f.y + f.z * f.z) * hypot(c->slip[0], c->slip[1]);
   }

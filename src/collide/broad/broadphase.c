@@ -25,6 +25,7 @@
 #include "collide/broad/tree.h"
 #include "collide/touch/touch.h"
 #include "geometry/support.h"
+#include "internal.h"
 #include "math/spatial.h"
 
 // Room on each side, relative to the tight box's size: more means fewer updates and more pairs to
@@ -39,8 +40,21 @@ static const double FORESIGHT = 8, FAR_FORESIGHT = 24, NEAR = 0.2, JUMP = 0.3;
 static const double MANY = 0.06;
 // Pairs of roomy boxes per geom of a dense crowd.
 static const size_t USUAL = 4;
-// Address space for the pair list.
-static const size_t LIST_RESERVE = (size_t)8 << 30;
+
+// A list of keys that grows and never shrinks.
+typedef struct Keys {
+  uint64_t* key;
+  size_t room;
+} Keys;
+
+static bool reserve(Keys* keys, size_t n) {
+  if (n <= keys->room) return true;
+  size_t room = n > 2 * keys->room ? n : 2 * keys->room;
+  uint64_t* key = ab_realloc(keys->key, sizeof *key * room);
+  if (!key) return false;
+  *keys = (Keys){key, room};
+  return true;
+}
 
 struct abBroadphase {
   int ngeom, nplane;
@@ -53,7 +67,7 @@ struct abBroadphase {
   abTree tree;  // its leaves hold the roomy boxes
   bool* moved;  // got a new roomy box in this step
   int* mover_list;
-  abArena list[2];  // keys of pairs with meeting roomy boxes, sorted; the two take turns
+  Keys list[2];  // keys of pairs with meeting roomy boxes, sorted; the two take turns
   int nkey;
   int now;
 };
@@ -79,15 +93,14 @@ abStatus ab_broadphase_create(const abModel* model, struct abBroadphase** out) {
   b->in_tree = (bool*)(b->mover_list + n);
   b->moved = b->in_tree + n;
   for (int i = 0; i < model->ngeom; i++)
-    if (model->geom[i].shape.type == AB_PLANE) b->plane[b->nplane++] = i;
+    if (model->geom[i].shape.type == AB_SHAPE_PLANE) b->plane[b->nplane++] = i;
   for (int i = 0; i < 2; i++) {
-    if (ab_arena_init(&b->list[i], ab_arena_room(model->bytes, model->ngeom, LIST_RESERVE))) {
+    if (!reserve(&b->list[i], USUAL * n)) {
       ab_broadphase_free(b);
       return AB_ERROR_MEMORY;
     }
     // touched now, so that no step has to wait for the pages of the usual number of pairs
-    size_t usual = USUAL * n * sizeof(uint64_t);
-    memset(b->list[i].base, 0, usual < b->list[i].capacity ? usual : b->list[i].capacity);
+    memset(b->list[i].key, 0, sizeof(uint64_t) * b->list[i].room);
   }
   *out = b;
   return AB_OK;
@@ -95,7 +108,7 @@ abStatus ab_broadphase_create(const abModel* model, struct abBroadphase** out) {
 
 void ab_broadphase_free(struct abBroadphase* b) {
   if (!b) return;
-  for (int i = 0; i < 2; i++) ab_arena_free(&b->list[i]);
+  for (int i = 0; i < 2; i++) ab_free(b->list[i].key);
   ab_free(b);
 }
 
@@ -110,7 +123,7 @@ typedef struct Speeds {
 } Speeds;
 
 static Speeds speeds_of(const abData* data, int body) {
-  abTwist a = data->twist[body], b = data->twist_free[body];
+  abTwist a = data->twist[body], b = data->internal->twist_free[body];
   return (Speeds){body, {v3_norm(a.lin), v3_norm(b.lin)}, {v3_norm(a.ang), v3_norm(b.ang)}};
 }
 
@@ -149,12 +162,12 @@ static abBox roomy_box(abBox now, abBox was) {
 // Pairs that the model wants to see again though they have come apart: how far each geom is grown
 // for them.
 static double* watched(const abData* data, int ngeom) {
-  const abTable* last = &data->memory->table[data->memory->last];
-  double* grow = AB_TAKE(data->scratch, double, ngeom);
+  const abTable* last = &data->internal->memory->table[data->internal->memory->last];
+  double* grow = AB_TAKE(data->internal->scratch, double, ngeom);
   if (!grow) return NULL;
   memset(grow, 0, sizeof *grow * (size_t)ngeom);
   for (int i = 0; i < last->n; i++) {
-    double watch = ab_memory_last(data->memory, i)->watch;
+    double watch = ab_memory_last(data->internal->memory, i)->watch;
     int a = (int)(last->key[i] >> 32), b = (int)(last->key[i] & 0xffffffffu);
     grow[a] = fmax(grow[a], watch), grow[b] = fmax(grow[b], watch);
   }
@@ -223,9 +236,9 @@ static bool update_tree(struct abBroadphase* b, int nmoved, abArena* scratch, bo
   return true;
 }
 
-static bool push(abArena* arena, int* n, uint64_t key) {
-  if (*n % 8 == 0 && !ab_arena_take(arena, 64)) return false;
-  ((uint64_t*)(void*)arena->base)[(*n)++] = key;
+static bool push(Keys* list, int* n, uint64_t key) {
+  if (!reserve(list, (size_t)*n + 1)) return false;
+  list->key[(*n)++] = key;
   return true;
 }
 
@@ -236,7 +249,7 @@ static uint64_t pair_key(int a, int b) {
 typedef struct Search {
   const abModel* model;
   struct abBroadphase* b;
-  abArena* list;
+  Keys* list;
   int* n;
   int geom;
 } Search;
@@ -260,8 +273,6 @@ static bool found_two(void* context, int a, int b) {
   return !passes(s, a, b) || push(s->list, s->n, pair_key(a, b));
 }
 
-static uint64_t* keys_of(const abArena* list) { return (uint64_t*)(void*)list->base; }
-
 // The moved geoms' pairs into the list in use next, sorted.
 static bool find_moved(Search* s, int nmoved, abArena* scratch) {
   const struct abBroadphase* b = s->b;
@@ -269,13 +280,13 @@ static bool find_moved(Search* s, int nmoved, abArena* scratch) {
     s->geom = b->mover_list[i];
     if (!ab_tree_query(&b->tree, &b->tree.node[s->geom].box, found, s)) return false;
   }
-  return ab_sort_keys(scratch, *s->n, keys_of(s->list));
+  return ab_sort_keys(scratch, *s->n, s->list->key);
 }
 
 // Of the present list the pairs of which neither geom moved, and the nfresh new ones between them,
 // into the scratch's room.
 static int merge(const struct abBroadphase* b, int nfresh, const uint64_t* fresh, uint64_t* out) {
-  const uint64_t* old = keys_of(&b->list[b->now]);
+  const uint64_t* old = b->list[b->now].key;
   const bool* moved = b->moved;
   int n = 0, k = 0;
   for (int i = 0; i < b->nkey; i++) {
@@ -295,12 +306,10 @@ static bool renew_moved(Search* s, int nmoved, abArena* scratch) {
   int nfresh = *s->n;
   abArenaMark mark = ab_arena_mark(scratch);
   uint64_t* fresh = AB_TAKE(scratch, uint64_t, nfresh);
-  ab_arena_release(s->list, 0);
   // room for one more, see merge
-  if (!fresh || !ab_arena_take(s->list, sizeof(uint64_t) * (size_t)(b->nkey + nfresh + 1)))
-    return false;
-  memcpy(fresh, keys_of(s->list), sizeof(uint64_t) * (size_t)nfresh);
-  *s->n = merge(b, nfresh, fresh, keys_of(s->list));
+  if (!fresh || !reserve(s->list, (size_t)b->nkey + (size_t)nfresh + 1)) return false;
+  memcpy(fresh, s->list->key, sizeof(uint64_t) * (size_t)nfresh);
+  *s->n = merge(b, nfresh, fresh, s->list->key);
   ab_arena_release(scratch, mark);
   return true;
 }
@@ -308,13 +317,12 @@ static bool renew_moved(Search* s, int nmoved, abArena* scratch) {
 static bool update_list(const abModel* model, struct abBroadphase* b, int nmoved, bool anew,
                         abArena* scratch) {
   if (nmoved == 0) return true;
-  abArena* next = &b->list[1 - b->now];
-  ab_arena_release(next, 0);
+  Keys* next = &b->list[1 - b->now];
+  if (!reserve(next, b->list[b->now].room)) return false;
   int n = 0;
   Search s = {.model = model, .b = b, .list = next, .n = &n};
-  bool done =
-      anew ? ab_tree_pairs(&b->tree, found_two, &s) && ab_sort_keys(scratch, n, keys_of(next))
-           : renew_moved(&s, nmoved, scratch);
+  bool done = anew ? ab_tree_pairs(&b->tree, found_two, &s) && ab_sort_keys(scratch, n, next->key)
+                   : renew_moved(&s, nmoved, scratch);
   b->now = 1 - b->now;
   b->nkey = n;
   return done;
@@ -354,7 +362,7 @@ static inline void put_pair(int pair[2], uint64_t key) {
 // the list passes: a branch would guess in vain.
 static int collect(const struct abBroadphase* b, int nplane, const uint64_t* plane,
                    int (*pair)[2]) {
-  const uint64_t* list = keys_of(&b->list[b->now]);
+  const uint64_t* list = b->list[b->now].key;
   const abBox* tight = b->tight;
   int n = 0, k = 0;
   for (int i = 0; i < b->nkey; i++) {
@@ -367,35 +375,44 @@ static int collect(const struct abBroadphase* b, int nplane, const uint64_t* pla
   return n;
 }
 
+// After a failure half of the work is done: everything is found anew in the next step.
+static abStatus forget(struct abBroadphase* b) {
+  memset(b->in_tree, 0, sizeof *b->in_tree * (size_t)b->ngeom);
+  ab_tree_init(&b->tree, b->ngeom, b->tree.node);
+  b->nkey = 0;
+  return AB_ERROR_MEMORY;
+}
+
 abStatus ab_broadphase(const abModel* model, abData* data) {
-  struct abBroadphase* b = data->broadphase;
-  abArenaMark before = ab_arena_mark(data->scratch);
+  struct abBroadphase* b = data->internal->broadphase;
+  abArenaMark before = ab_arena_mark(data->internal->scratch);
   const double* watch = watched(data, b->ngeom);
   if (!watch) return AB_ERROR_MEMORY;
   int nmoved = update_boxes(model, data, b, watch);
-  ab_arena_release(data->scratch, before);
+  ab_arena_release(data->internal->scratch, before);
   bool anew;
-  if (!update_tree(b, nmoved, data->scratch, &anew) ||
-      !update_list(model, b, nmoved, anew, data->scratch))
-    return AB_ERROR_MEMORY;
-  abArenaMark mark = ab_arena_mark(data->scratch);
+  if (!update_tree(b, nmoved, data->internal->scratch, &anew) ||
+      !update_list(model, b, nmoved, anew, data->internal->scratch))
+    return forget(b);
+  abArenaMark mark = ab_arena_mark(data->internal->scratch);
   size_t most = (size_t)b->nplane * (size_t)b->ngeom;
-  uint64_t* plane = AB_TAKE(data->scratch, uint64_t, most);
+  uint64_t* plane = AB_TAKE(data->internal->scratch, uint64_t, most);
   if (!plane) return AB_ERROR_MEMORY;
   int nplane = collect_planes(model, data, b, plane);
   // those of one plane are in order
-  if (b->nplane > 1 && !ab_sort_keys(data->scratch, nplane, plane)) return AB_ERROR_MEMORY;
+  if (b->nplane > 1 && !ab_sort_keys(data->internal->scratch, nplane, plane))
+    return AB_ERROR_MEMORY;
   // room for one more, see collect
   size_t room = (size_t)b->nkey + (size_t)nplane + 1;
-  abArenaMark start = ab_arena_mark(data->step_arena);
-  int(*pair)[2] = ab_arena_take(data->step_arena, sizeof *pair * room);
+  abArenaMark start = ab_arena_mark(data->internal->step_arena);
+  int(*pair)[2] = ab_arena_take(data->internal->step_arena, sizeof *pair * room);
   if (!pair) return AB_ERROR_MEMORY;
   int n = collect(b, nplane, plane, pair);
-  ab_arena_release(data->step_arena, start);
-  ab_arena_take(data->step_arena, sizeof *pair * (size_t)n);
-  ab_arena_release(data->scratch, mark);
-  data->ncandidate = n;
-  data->candidate = (const int(*)[2])pair;
+  ab_arena_release(data->internal->step_arena, start);
+  ab_arena_take(data->internal->step_arena, sizeof *pair * (size_t)n);
+  ab_arena_release(data->internal->scratch, mark);
+  data->internal->ncandidate = n;
+  data->internal->candidate = (const int(*)[2])pair;
   return AB_OK;
 }
 

@@ -6,6 +6,8 @@
 
 #include "collide/broad/tree.h"
 
+struct abBroadphase;
+
 abStatus ab_broadphase_create(const abModel* model, struct abBroadphase** broadphase);
 void ab_broadphase_free(struct abBroadphase* broadphase);
 // Fills data->candidate (in data->step_arena): pairs of geoms, the smaller index first, sorted.

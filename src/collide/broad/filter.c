@@ -38,7 +38,7 @@ abFilter ab_filter(const abModel* model, int geom) {
                     .weld = weld,
                     .above = model->body[model->body[weld].parent].weld,
                     .kind = never(model, geom)                ? AB_FILTER_NEVER
-                            : g->shape.type == AB_PLANE       ? AB_FILTER_PLANE
+                            : g->shape.type == AB_SHAPE_PLANE ? AB_FILTER_PLANE
                             : model->body[g->body].mover >= 0 ? AB_FILTER_MOVES
                             : is_mocap(model, weld)           ? AB_FILTER_MOCAP
                                                               : AB_FILTER_FIXED};

@@ -72,12 +72,9 @@ abStatus ab_overlap_of_convex(const abConvex* A, const abConvex* B, abOverlapSum
     return error ? error->code : AB_ERROR_SCENE;
   }
   abArena arena;
-  // the patch needs less than the overlap does
-  abStatus status = ab_arena_init(&arena, 4 * ab_overlap_bytes(a, b) + ((size_t)1 << 20));
-  if (status == AB_OK) {
-    status = summarise(a, b, origin, &arena, out);
-    ab_arena_free(&arena);
-  }
+  ab_arena_init(&arena, SIZE_MAX);
+  abStatus status = summarise(a, b, origin, &arena, out);
+  ab_arena_free(&arena);
   ab_polyhedron_free(a);
   ab_polyhedron_free(b);
   if (status == AB_OK) return AB_OK;

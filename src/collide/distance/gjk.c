@@ -94,18 +94,18 @@ static abVec3 farthest_of_polyhedron(const abPolyhedron* poly, abVec3 d, int* in
 
 // Farthest point of the core along d, in the core's own frame; index -1 where it is no vertex.
 static abVec3 farthest(const abShape* s, abVec3 d, int* index) {
-  if (s->type != AB_BOX && s->type != AB_MESH) *index = -1;
+  if (s->type != AB_SHAPE_BOX && s->type != AB_SHAPE_MESH) *index = -1;
   switch (s->type) {
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return v3_zero();
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       return v3(0, 0, copysign(s->size.y, d.z));
-    case AB_CYLINDER: {
+    case AB_SHAPE_CYLINDER: {
       double r = hypot(d.x, d.y);
       double k = r > 0 ? s->size.x / r : 0;
       return v3(k * d.x, k * d.y, copysign(s->size.y, d.z));
     }
-    case AB_ELLIPSOID: {
+    case AB_SHAPE_ELLIPSOID: {
       abVec3 e = v3_mul(s->size, d);
       double n = v3_norm(e);
       return n > 0 ? v3_scale(1 / n, v3_mul(s->size, e)) : v3(s->size.x, 0, 0);
@@ -270,12 +270,12 @@ static Result iterate(const Core* a, const Core* b, abVec3 v, double size) {
 
 static double core_size(const abShape* s) {
   switch (s->type) {
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return s->size.x;
-    case AB_CAPSULE:
-    case AB_CYLINDER:
+    case AB_SHAPE_CAPSULE:
+    case AB_SHAPE_CYLINDER:
       return s->size.x + s->size.y;
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       return fmax(s->size.x, fmax(s->size.y, s->size.z));
     default:
       return s->poly->radius;
@@ -283,7 +283,7 @@ static double core_size(const abShape* s) {
 }
 
 static double skin(const abShape* s) {
-  return s->type == AB_SPHERE || s->type == AB_CAPSULE ? s->size.x : 0;
+  return s->type == AB_SHAPE_SPHERE || s->type == AB_SHAPE_CAPSULE ? s->size.x : 0;
 }
 
 // The plane's outward normal is the direction; the other shape's farthest point against it is
@@ -333,11 +333,11 @@ static void report(const Result* r, const Core* a, const Core* b, const abPose* 
 
 void ab_distance(const abShape* shape1, abPose pose1, const abShape* shape2, abPose pose2,
                  abGjkSeed* seed, abDistance* out) {
-  if (shape2->type == AB_PLANE) {
+  if (shape2->type == AB_SHAPE_PLANE) {
     plane_distance(&pose2, shape1, &pose1, 1, out);
     return;
   }
-  if (shape1->type == AB_PLANE) {
+  if (shape1->type == AB_SHAPE_PLANE) {
     plane_distance(&pose1, shape2, &pose2, -1, out);
     return;
   }

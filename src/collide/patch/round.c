@@ -97,11 +97,11 @@ static bool lowest_line(const abShape* shape, abPose pose, abVec3 n, abVec3 cent
   centre[0] = centre[1] = pose.p;
   *below = *radius = shape->size.x;
   switch (shape->type) {
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return true;
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       break;
-    case AB_CYLINDER: {
+    case AB_SHAPE_CYLINDER: {
       double rise = v3_dot(axis, n);
       if (fabs(rise) > STEEP) return false;
       // The lowest generator is the axis moved by the radius against n, as far as that is across
@@ -109,7 +109,7 @@ static bool lowest_line(const abShape* shape, abPose pose, abVec3 n, abVec3 cent
       *below = shape->size.x * sqrt(1 - rise * rise);
       break;
     }
-    case AB_ELLIPSOID: {
+    case AB_SHAPE_ELLIPSOID: {
       abVec3 d = quat_rotate(quat_conj(pose.q), n), e = v3_mul(shape->size, d);
       *below = v3_norm(e);
       *radius = fmin(shape->size.x, fmin(shape->size.y, shape->size.z));
@@ -132,7 +132,7 @@ static bool on_plane(const abShape* shape, abPose pose, abPose plane, double mar
   abVec3 axis = quat_rotate(pose.q, v3(0, 0, 1));
   // A cylinder's generator lies beside its axis: by what the radius leans.
   abVec3 lean = v3_zero();
-  if (shape->type == AB_CYLINDER) {
+  if (shape->type == AB_SHAPE_CYLINDER) {
     abVec3 across = v3_unit(v3_axpy(-v3_dot(axis, up), axis, up));
     lean = v3_scale(-shape->size.x, v3_axpy(-v3_dot(across, up), up, across));
   }
@@ -152,7 +152,7 @@ static bool on_plane(const abShape* shape, abPose pose, abPose plane, double mar
 // inside.
 static bool ball_distance(const abShape* round, abVec3 centre, const abShape* other, abPose pose,
                           double margin, abVec3* p, abVec3* n, double* H) {
-  abShape ball = {.type = AB_SPHERE, .size = v3(round->size.x, 0, 0)};
+  abShape ball = {.type = AB_SHAPE_SPHERE, .size = v3(round->size.x, 0, 0)};
   abDistance d;
   ab_distance(&ball, (abPose){centre, quat_identity()}, other, pose, NULL, &d);
   *p = d.point2, *n = d.normal, *H = margin - d.separation;
@@ -169,7 +169,7 @@ static bool on_convex(const abShape* round, abPose pose, const abShape* other, a
   strip->n = d.normal;
   strip->radius = round->size.x;
   for (int i = 0; i < 2; i++) strip->p[i] = d.point2, strip->H[i] = margin - d.separation;
-  if (round->type != AB_CAPSULE || strip->H[0] <= 0) return true;
+  if (round->type != AB_SHAPE_CAPSULE || strip->H[0] <= 0) return true;
   abVec3 axis = quat_rotate(pose.q, v3(0, 0, 1));
   for (int i = 0; i < 2; i++) {
     abVec3 p, n;
@@ -183,7 +183,7 @@ static bool on_convex(const abShape* round, abPose pose, const abShape* other, a
 }
 
 static bool has_round_skin(const abShape* s) {
-  return s->type == AB_SPHERE || s->type == AB_CAPSULE;
+  return s->type == AB_SHAPE_SPHERE || s->type == AB_SHAPE_CAPSULE;
 }
 
 bool ab_round_patch(const abPair* pair, double margin, const abPatchHint* hint, abVec2* polygon,
@@ -191,9 +191,9 @@ bool ab_round_patch(const abPair* pair, double margin, const abPatchHint* hint, 
   Strip strip;
   const abShape *a = pair->shape1, *b = pair->shape2;
   bool handled, second = false;
-  if (b->type == AB_PLANE) {
+  if (b->type == AB_SHAPE_PLANE) {
     handled = on_plane(a, pair->pose1, pair->pose2, margin, &strip);
-  } else if (a->type == AB_PLANE) {
+  } else if (a->type == AB_SHAPE_PLANE) {
     handled = on_plane(b, pair->pose2, pair->pose1, margin, &strip);
     second = true;
   } else if (has_round_skin(a)) {

@@ -10,7 +10,7 @@ enum { AB_ROUND_POLYGON = 4 };  // points of its polygon
 
 // Whether one of them has a round side at all.
 static inline bool ab_is_round(const abShape* s) {
-  return s->type != AB_PLANE && s->type != AB_BOX && s->type != AB_MESH;
+  return s->type != AB_SHAPE_PLANE && s->type != AB_SHAPE_BOX && s->type != AB_SHAPE_MESH;
 }
 static inline bool ab_round_sides(const abShape* a, const abShape* b) {
   return ab_is_round(a) || ab_is_round(b);

@@ -220,7 +220,9 @@ static double closing(const abTouchWork* w) {
                         v3_norm(b->twist.ang) * rb);
 }
 
-static abShape body_of(const abTouchSide* s) { return (abShape){.type = AB_MESH, .poly = s->poly}; }
+static abShape body_of(const abTouchSide* s) {
+  return (abShape){.type = AB_SHAPE_MESH, .poly = s->poly};
+}
 
 // Where the step began and ended, GJK tells the best direction of bodies that are apart.
 static bool nearest_now(const abTouchWork* w, abDistance* d) {

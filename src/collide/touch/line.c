@@ -6,7 +6,7 @@ abVec3 ab_touch_far(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 
   const abTouchSide* s = &w->side[i];
   abVec3 local = m3_apply_t(&at->R[i], d), x;
   double deep;
-  if (s->shape->type == AB_BOX || s->shape->type == AB_MESH) {
+  if (s->shape->type == AB_SHAPE_BOX || s->shape->type == AB_SHAPE_MESH) {
     w->near[i] = ab_touch_support(s->poly, local, w->near[i]);
     if (!s->smooth || !ab_touch_smooth(s->poly, w->near[i], local, &x, &deep))
       x = s->poly->vert[w->near[i]];
@@ -36,9 +36,9 @@ static double reach_at(const abTouchWork* w, const abTouchPlace* at, abVec3 x, d
 static abTouchLine round_line(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 d) {
   const abTouchSide* s = &w->side[i];
   abVec3 size = s->shape->size, p = at->pose[i].p, axis = m3_col(&at->R[i], 2), off;
-  if (s->shape->type != AB_CAPSULE && s->shape->type != AB_CYLINDER)
+  if (s->shape->type != AB_SHAPE_CAPSULE && s->shape->type != AB_SHAPE_CYLINDER)
     return (abTouchLine){1, {ab_touch_far(w, at, i, d)}};
-  if (s->shape->type == AB_CAPSULE) {
+  if (s->shape->type == AB_SHAPE_CAPSULE) {
     off = v3_scale(size.x, d);
   } else {
     off = v3_axpy(-v3_dot(d, axis), axis, d);
@@ -110,7 +110,7 @@ bool ab_touch_cut_line(const abTouchWork* w, const abTouchPlace* at, const abTou
   if (l->n == 1) l->p[1] = l->p[0];
   const abPolyhedron* p = f->poly;
   int face = way->face;
-  if (f->shape->type == AB_CYLINDER) face = ab_touch_end_face(p, face);
+  if (f->shape->type == AB_SHAPE_CYLINDER) face = ab_touch_end_face(p, face);
   double s = 0, t = 1;
   int from = p->face_start[face], to = p->face_start[face + 1];
   abVec3 a = v3_add(at->pose[way->side].p, m3_apply(&at->R[way->side], p->vert[p->loop[to - 1]]));

@@ -28,7 +28,7 @@ static double radius_of(const abTouchWork* w) {
     const abTouchSide* s = &w->side[i];
     if (!s->poly || ab_touch_flat(s)) continue;
     abVec3 z = s->shape->size;
-    double own = s->shape->type == AB_ELLIPSOID ? fmin(z.x, fmin(z.y, z.z)) : z.x;
+    double own = s->shape->type == AB_SHAPE_ELLIPSOID ? fmin(z.x, fmin(z.y, z.z)) : z.x;
     r = fmin(r, s->smooth ? 0.5 * s->skin->thin : own);
   }
   return r;
@@ -140,8 +140,9 @@ static abVec3 generator_at(const abTouchWork* w, const abTouchPlace* at, int i, 
                            double s) {
   const abShape* shape = w->side[i].shape;
   abVec3 d = i ? n : v3_neg(n), axis = m3_col(&at->R[i], 2);
-  if (shape->type != AB_CAPSULE && shape->type != AB_CYLINDER) return ab_touch_far(w, at, i, d);
-  if (shape->type == AB_CYLINDER) {
+  if (shape->type != AB_SHAPE_CAPSULE && shape->type != AB_SHAPE_CYLINDER)
+    return ab_touch_far(w, at, i, d);
+  if (shape->type == AB_SHAPE_CYLINDER) {
     d = v3_axpy(-v3_dot(d, axis), axis, d);
     d = v3_norm2(d) > 1e-20 ? v3_unit(d) : m3_col(&at->R[i], 0);
   }
@@ -249,7 +250,7 @@ static bool strip_patch(abTouchWork* w, abVec3 n, double r, const Strip* s, abVe
 // side of its rim.
 static bool stands(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 n) {
   const abTouchSide* s = &w->side[i];
-  if (!s->poly || s->shape->type != AB_CYLINDER) return false;
+  if (!s->poly || s->shape->type != AB_SHAPE_CYLINDER) return false;
   abVec3 axis = m3_col(&at->R[i], 2);
   double r = s->shape->size.x, rise = 2 * r * v3_norm(v3_cross(axis, n));
   if (rise > 0.5 * r) return false;
@@ -271,7 +272,8 @@ static bool flat_patch(abTouchWork* w, const abTouchPlace* at, const abTouchWay*
     const abTouchSide* s = &w->side[i];
     f.n = m3_apply(&s->R0, m3_apply_t(&at->R[i], way->n));  // it turns with the body
     if (s->poly)
-      f.face[i] = s->shape->type == AB_CYLINDER ? ab_touch_end_face(s->poly, way->face) : way->face;
+      f.face[i] =
+          s->shape->type == AB_SHAPE_CYLINDER ? ab_touch_end_face(s->poly, way->face) : way->face;
   }
   f.g0 = ab_touch_gap(w, &start, f.n);
   const abTouchSide* round = &w->side[i == 0 ? 1 : 0];
@@ -287,7 +289,7 @@ static bool sweep_strip(const abTouchWork* w, const abTouchPlace* at, const abTo
                         Strip* s) {
   int i = 1 - way->side;
   const abTouchSide* side = &w->side[i];
-  if (side->shape->type != AB_CAPSULE && side->shape->type != AB_CYLINDER) return false;
+  if (side->shape->type != AB_SHAPE_CAPSULE && side->shape->type != AB_SHAPE_CYLINDER) return false;
   if (!ab_touch_sweeps(w, i, way->n)) return false;
   abTouchPlace start;
   ab_touch_place(w, 0, &start);

@@ -34,7 +34,7 @@ static inline const abTwist* ab_touch_twist(const abTouchWork* w, int i) {
 }
 
 static inline bool ab_touch_flat(const abTouchSide* s) {
-  return s->shape->type == AB_BOX || (s->shape->type == AB_MESH && !s->smooth);
+  return s->shape->type == AB_SHAPE_BOX || (s->shape->type == AB_SHAPE_MESH && !s->smooth);
 }
 // The point of the smooth surface through the vertices that is farthest along d, as `vertex` is of
 // them, if the mesh is meant to be round there (smooth.c).

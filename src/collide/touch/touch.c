@@ -46,16 +46,16 @@ static void set_box(abTouchSide* s) {
   abVec3 z = s->shape->size;
   s->middle = v3_zero();
   switch (s->shape->type) {
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       s->half = v3(z.x, z.x, z.x);
       break;
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       s->half = v3(z.x, z.x, z.x + z.y);
       break;
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       s->half = v3(z.x, z.x, z.y);
       break;
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       s->half = z;
       break;
     default:
@@ -109,7 +109,7 @@ static void set_pull(abTouchWork* w) {
 static void begin(const abTouch* t, abArena* scratch, abTouchWork* w) {
   w->touch = t;
   w->scratch = scratch;
-  w->origin = t->shape1->type == AB_PLANE ? t->pose2.p : t->pose1.p;
+  w->origin = t->shape1->type == AB_SHAPE_PLANE ? t->pose2.p : t->pose1.p;
   set_start(&w->side[0], t->shape1, t->pose1, w->origin);
   set_start(&w->side[1], t->shape2, t->pose2, w->origin);
   w->side[0].com = v3_sub(t->com1, w->origin);
@@ -140,7 +140,7 @@ bool ab_touch_sweeps(const abTouchWork* w, int i, abVec3 n) {
   double way = h * (fmax(closing, 0) + v3_norm(v3_sub(s->twist.ang, o->twist.ang)) * size);
   if (!(way > s->skin->thin)) return false;
   abVec3 d = m3_apply_t(&s->R0, v3_scale(sign, n)), z = s->half;
-  if (s->skin->box || s->shape->type != AB_MESH)
+  if (s->skin->box || s->shape->type != AB_SHAPE_MESH)
     return way > 2 * (z.x * fabs(d.x) + z.y * fabs(d.y) + z.z * fabs(d.z));
   const abVec3* v = s->poly->vert;
   return way > v3_dot(d, v3_sub(v[ab_touch_support(s->poly, d, w->near[i])],
@@ -185,7 +185,7 @@ static int find_plane(abTouchWork* w, abTouchFeature* feature) {
 static bool is_plane(const abTouchWork* w) { return !w->side[0].poly || !w->side[1].poly; }
 
 static bool is_round(const abShape* s) {
-  return s->type != AB_PLANE && s->type != AB_BOX && s->type != AB_MESH;
+  return s->type != AB_SHAPE_PLANE && s->type != AB_SHAPE_BOX && s->type != AB_SHAPE_MESH;
 }
 
 // The way the two go across the feature's direction after they have met along it.

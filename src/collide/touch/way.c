@@ -26,7 +26,7 @@ void ab_touch_place(const abTouchWork* w, double time, abTouchPlace* out) {
 }
 
 static bool has_skin(const abTouchSide* s) {
-  return s->shape->type == AB_SPHERE || s->shape->type == AB_CAPSULE;
+  return s->shape->type == AB_SHAPE_SPHERE || s->shape->type == AB_SHAPE_CAPSULE;
 }
 
 static bool way_of_skins(const abTouchWork* w, const abTouchPlace* at, abTouchWay* way) {
@@ -34,7 +34,7 @@ static bool way_of_skins(const abTouchWork* w, const abTouchPlace* at, abTouchWa
   double l[2];
   for (int i = 0; i < 2; i++) {
     e[i] = m3_col(&at->R[i], 2);
-    l[i] = w->side[i].shape->type == AB_CAPSULE ? w->side[i].shape->size.y : 0;
+    l[i] = w->side[i].shape->type == AB_SHAPE_CAPSULE ? w->side[i].shape->size.y : 0;
   }
   ab_touch_segments(at->pose[0].p, e[0], l[0], at->pose[1].p, e[1], l[1], &p[0], &p[1]);
   abVec3 d = v3_sub(p[0], p[1]);
@@ -137,7 +137,7 @@ static void snap(const abTouchWork* w, const abTouchPlace* at, abTouchWay* way) 
     double sign = i ? 1 : -1;
     abVec3 d = v3_scale(sign, m3_apply_t(&at->R[i], from)), m;
     int face = 0;
-    if (s->shape->type == AB_CYLINDER) {
+    if (s->shape->type == AB_SHAPE_CYLINDER) {
       if (fabs(d.z) < 0.9) continue;
       m = v3(0, 0, d.z > 0 ? 1 : -1), face = d.z > 0;
     } else if (ab_touch_flat(s)) {
@@ -219,10 +219,10 @@ void ab_touch_find_way(const abTouchWork* w, const abTouchPlace* at, const abVec
   *way = (abTouchWay){.side = -1, .face = -1};
   if (way_of_plane(w, at, way)) return;
   if (has_skin(a) && has_skin(b) && way_of_skins(w, at, way)) return;
-  if (a->shape->type == AB_SPHERE && ab_touch_flat(b) && b->skin->box &&
+  if (a->shape->type == AB_SHAPE_SPHERE && ab_touch_flat(b) && b->skin->box &&
       way_of_ball_and_box(w, at, 0, way))
     return;
-  if (b->shape->type == AB_SPHERE && ab_touch_flat(a) && a->skin->box &&
+  if (b->shape->type == AB_SHAPE_SPHERE && ab_touch_flat(a) && a->skin->box &&
       way_of_ball_and_box(w, at, 1, way))
     return;
   if (way_of_face(w, at, guess, way)) return;

@@ -88,7 +88,7 @@ int ab_touch_face_at(const abPolyhedron* poly, abVec3 now, abVec3 mid, int start
 
 // Meshes with fewer vertices are what they are; others may stand for something round.
 static inline bool ab_touch_facets(const abShape* s) {
-  return s->type == AB_MESH && s->poly->nvert >= 60;
+  return s->type == AB_SHAPE_MESH && s->poly->nvert >= 60;
 }
 // The patch of a mesh that is smooth where it touches a plane or a flat face, if that is what there
 // is: then *seen tells whether it is in reach.

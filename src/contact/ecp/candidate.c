@@ -24,7 +24,8 @@ typedef struct Ranking {
 static abVec3 to_world(const abEcpBody* b, abVec3 x) { return v3_add(b->x, m3_apply(&b->R, x)); }
 
 double ab_ecp_separation(const abEcpContact* c, abVec3 n) {
-  if (c->shape[1].shape->type == AB_PLANE) return ab_ecp_gap(c);  // it has no extent along others
+  if (c->shape[1].shape->type == AB_SHAPE_PLANE)
+    return ab_ecp_gap(c);  // it has no extent along others
   abVec3 p = ab_ecp_support(&c->shape[0], c->body[0], v3_neg(n));
   abVec3 q = ab_ecp_support(&c->shape[1], c->body[1], n);
   return v3_dot(n, v3_sub(p, q));
@@ -42,8 +43,8 @@ static double feature_height(const abEcpFeature* f, const abEcpBody* b, abVec3 n
       return h + f->half * fabs(v3_dot(d, m3_apply(&b->R, f->u))) - f->rad;
     case AB_ECP_FACE: {
       const abShape* shape = f->shape->shape;
-      if (shape->type == AB_PLANE) return h;
-      if (shape->type == AB_CYLINDER) {
+      if (shape->type == AB_SHAPE_PLANE) return h;
+      if (shape->type == AB_SHAPE_CYLINDER) {
         double x = v3_dot(d, m3_apply(&b->R, f->u)), y = v3_dot(d, m3_apply(&b->R, f->v));
         return h + f->rad * sqrt(x * x + y * y);
       }
@@ -248,7 +249,7 @@ static void each_curved(Ranking* r, abVec3 witness, bool rank) {
 
 static void best_of_faces(Ranking* r) {
   const abEcpContact* c = r->c;
-  for (int ref = c->shape[1].shape->type == AB_PLANE; ref < 2; ref++)
+  for (int ref = c->shape[1].shape->type == AB_SHAPE_PLANE; ref < 2; ref++)
     for (int i = 0; i < ab_ecp_feature_count(&c->shape[ref], AB_ECP_FACE); i++) {
       abEcpFeature f = ab_ecp_feature(&c->shape[ref], AB_ECP_FACE, i);
       abVec3 N = m3_apply(&c->body[ref]->R, f.n);
@@ -278,7 +279,7 @@ int ab_ecp_candidates(const abEcpContact* c, int max, abEcpMode* out) {
   enum { RANK_MAX = 768 };
   Ranked item[RANK_MAX];
   Ranking r = {.c = c, .max = max < RANK_MAX ? max : RANK_MAX, .item = item, .best = -INFINITY};
-  bool plane = c->shape[1].shape->type == AB_PLANE;
+  bool plane = c->shape[1].shape->type == AB_SHAPE_PLANE;
   abVec3 witness = plane ? v3_zero() : ab_ecp_witness(c);
   best_of_faces(&r);
   if (!plane) each_curved(&r, witness, false);
@@ -291,11 +292,11 @@ int ab_ecp_candidates(const abEcpContact* c, int max, abEcpMode* out) {
 }
 
 static bool finite_axes(const abShape* s) {
-  return ab_ecp_is_polyhedron(s) || s->type == AB_SPHERE || s->type == AB_CAPSULE;
+  return ab_ecp_is_polyhedron(s) || s->type == AB_SHAPE_SPHERE || s->type == AB_SHAPE_CAPSULE;
 }
 
 double ab_ecp_gap(const abEcpContact* c) {
-  if (c->shape[1].shape->type == AB_PLANE) {
+  if (c->shape[1].shape->type == AB_SHAPE_PLANE) {
     const abEcpBody* b = c->body[1];
     abEcpFeature f = ab_ecp_feature(&c->shape[1], AB_ECP_FACE, 0);
     abVec3 N = m3_apply(&b->R, f.n);

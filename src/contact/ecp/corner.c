@@ -161,7 +161,7 @@ int ab_ecp_corners(const abEcpContact* c, int max, abEcpMode* out) {
   if (max > MOST) max = MOST;
   for (int line = 0; line < 2; line++) {
     const abEcpShape *es = &c->shape[line], *ps = &c->shape[1 - line];
-    bool rims = es->shape->type == AB_CYLINDER;
+    bool rims = es->shape->type == AB_SHAPE_CYLINDER;
     if (!ab_ecp_is_polyhedron(ps->shape) || !(rims || ab_ecp_is_polyhedron(es->shape))) continue;
     abEcpKind kind = rims ? AB_ECP_RIM : AB_ECP_SEGMENT;
     for (int e = 0; e < ab_ecp_feature_count(es, kind); e++) {

@@ -3,7 +3,9 @@
 // a radius and two round points; a sphere one round point; an ellipsoid itself).
 #include "contact/ecp/ecp.h"
 
-bool ab_ecp_is_polyhedron(const abShape* s) { return s->type == AB_BOX || s->type == AB_MESH; }
+bool ab_ecp_is_polyhedron(const abShape* s) {
+  return s->type == AB_SHAPE_BOX || s->type == AB_SHAPE_MESH;
+}
 
 int ab_ecp_feature_count(const abEcpShape* s, abEcpKind kind) {
   const abShape* shape = s->shape;
@@ -13,15 +15,15 @@ int ab_ecp_feature_count(const abEcpShape* s, abEcpKind kind) {
            : kind == AB_ECP_FACE    ? shape->poly->nface
                                     : 0;
   switch (shape->type) {
-    case AB_PLANE:
+    case AB_SHAPE_PLANE:
       return kind == AB_ECP_FACE;
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return kind == AB_ECP_POINT;
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       return kind == AB_ECP_POINT ? 2 : kind == AB_ECP_SEGMENT ? 1 : 0;
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       return kind == AB_ECP_SEGMENT ? 1 : kind == AB_ECP_FACE || kind == AB_ECP_RIM ? 2 : 0;
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       return kind == AB_ECP_ROUND;
     default:
       return 0;
@@ -61,15 +63,15 @@ abEcpFeature ab_ecp_feature(const abEcpShape* s, abEcpKind kind, int index) {
     return f;
   }
   switch (s->shape->type) {
-    case AB_PLANE:
+    case AB_SHAPE_PLANE:
       f.n = axis;
       v3_tangents(f.n, &f.u, &f.v);
       break;
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       f.rad = size.x;
       break;
-    case AB_CAPSULE:
-    case AB_CYLINDER:
+    case AB_SHAPE_CAPSULE:
+    case AB_SHAPE_CYLINDER:
       f.rad = size.x;
       if (kind == AB_ECP_SEGMENT) {
         f.u = axis;
@@ -92,19 +94,19 @@ static abVec3 support_local(const abShape* s, abVec3 d) {
   abVec3 z = v3(s->size.x, s->size.y, s->size.z);
   double rho = sqrt(d.x * d.x + d.y * d.y), norm = v3_norm(d);
   switch (s->type) {
-    case AB_BOX:
+    case AB_SHAPE_BOX:
       return v3(copysign(z.x, d.x), copysign(z.y, d.y), copysign(z.z, d.z));
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return norm > 0 ? v3_scale(z.x / norm, d) : v3(z.x, 0, 0);
-    case AB_CAPSULE: {
+    case AB_SHAPE_CAPSULE: {
       abVec3 p = norm > 0 ? v3_scale(z.x / norm, d) : v3(z.x, 0, 0);
       p.z += copysign(z.y, d.z);
       return p;
     }
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       return rho > 0 ? v3(z.x * d.x / rho, z.x * d.y / rho, copysign(z.y, d.z))
                      : v3(0, 0, copysign(z.y, d.z));
-    case AB_ELLIPSOID: {
+    case AB_SHAPE_ELLIPSOID: {
       abVec3 q = v3_mul(z, d);
       double k = v3_norm(q);
       return k > 0 ? v3_scale(1 / k, v3_mul(z, q)) : v3(z.x, 0, 0);
@@ -145,13 +147,14 @@ static double polygon_outside(const abEcpFeature* f, abVec3 x) {
 
 double ab_ecp_feature_outside(const abEcpFeature* f, const double par[2]) {
   if (f->kind == AB_ECP_SEGMENT) return fabs(par[0]) - f->half;
-  if (f->kind != AB_ECP_FACE || f->shape->shape->type == AB_PLANE) return -INFINITY;
-  if (f->shape->shape->type == AB_CYLINDER) return sqrt(par[0] * par[0] + par[1] * par[1]) - f->rad;
+  if (f->kind != AB_ECP_FACE || f->shape->shape->type == AB_SHAPE_PLANE) return -INFINITY;
+  if (f->shape->shape->type == AB_SHAPE_CYLINDER)
+    return sqrt(par[0] * par[0] + par[1] * par[1]) - f->rad;
   return polygon_outside(f, v3_axpy(par[0], f->u, v3_axpy(par[1], f->v, f->c)));
 }
 
 double ab_ecp_face_outside(const abEcpFeature* f, const abEcpBody* b, abVec3 a) {
-  if (f->shape->shape->type == AB_PLANE) return -INFINITY;
+  if (f->shape->shape->type == AB_SHAPE_PLANE) return -INFINITY;
   abVec3 x = m3_apply_t(&b->R, v3_sub(a, b->x));
   abVec3 r = v3_sub(x, f->c);
   double par[2] = {v3_dot(f->u, r), v3_dot(f->v, r)};

@@ -38,7 +38,7 @@ static bool give_mode(abEcpContact* c) {
   enum { NEAR = 8 };
   abEcpMode mode[NEAR];
   int n = ab_ecp_candidates(c, NEAR, mode), best = -1;
-  bool plane = c->shape[1].shape->type == AB_PLANE;
+  bool plane = c->shape[1].shape->type == AB_SHAPE_PLANE;
   abVec3 witness = plane ? c->body[0]->x : ab_ecp_witness(c);
   double most = -INFINITY;
   for (int i = 0; i < n; i++) {

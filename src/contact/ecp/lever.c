@@ -162,7 +162,8 @@ static Side side_of(const abEcpContact* c, const abEcpKinematics* k, int side) {
     p.k1 = m3_apply(&b->R, f->n), p.k0 = m3_apply(&b->R0, f->n);
     circle(&p);
     blend(&p);
-  } else if (f->kind == AB_ECP_SEGMENT && f->rad > 0 && f->shape->shape->type == AB_CYLINDER) {
+  } else if (f->kind == AB_ECP_SEGMENT && f->rad > 0 &&
+             f->shape->shape->type == AB_SHAPE_CYLINDER) {
     p.shape = BARREL;
     p.k1 = m3_apply(&b->R, f->u), p.k0 = m3_apply(&b->R0, f->u);
     circle(&p);

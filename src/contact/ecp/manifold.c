@@ -135,7 +135,7 @@ static bool polygon_points(abEcpManifold* m, abVec3 origin, abVec3 N) {
   v3_tangents(N, &t, &o);
   if (!outline_of(c, on, m->face[on], &patch)) return false;
   flatten(&patch, origin, t, o);
-  if (c->shape[ref].shape->type != AB_PLANE) {
+  if (c->shape[ref].shape->type != AB_SHAPE_PLANE) {
     if (!outline_of(c, ref, m->face[ref], &window)) return false;
     flatten(&window, origin, t, o);
     for (int i = 0; i < window.n; i++) {  // counter-clockwise about N
@@ -228,7 +228,7 @@ bool ab_ecp_manifold(abEcpContact* c, abEcpManifold* m) {
   if (c->ref >= 0) {
     abVec3 N = c->ref == 1 ? k.n : v3_neg(k.n);
     abVec3 origin = to_world(c->body[c->ref], c->feature[c->ref].c);
-    flat = poly[1 - c->ref] && (poly[c->ref] || c->shape[c->ref].shape->type == AB_PLANE);
+    flat = poly[1 - c->ref] && (poly[c->ref] || c->shape[c->ref].shape->type == AB_SHAPE_PLANE);
     m->face[c->ref] = c->mode.index[c->ref];
     if (flat ? polygon_points(m, origin, N) : smooth_points(m, origin, N)) return true;
   } else if (poly[0] && poly[1] && nearly_flat(m, k.n)) {
@@ -346,7 +346,7 @@ static abEcpMode smooth_mode(const abEcpManifold* m, int ntouch, const int* touc
   bool whole = disc ? ntouch > 2 : ntouch > 1;
   if (whole) return mode;
   mode.index[on] = disc ? c->feature[on].index : touch[0] == 0;
-  mode.kind[on] = c->shape[on].shape->type == AB_CYLINDER ? AB_ECP_RIM : AB_ECP_POINT;
+  mode.kind[on] = c->shape[on].shape->type == AB_SHAPE_CYLINDER ? AB_ECP_RIM : AB_ECP_POINT;
   return mode;
 }
 

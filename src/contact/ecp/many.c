@@ -239,7 +239,7 @@ static int find_active(abEcpIsland* island) {
   int n = 0;
   for (int i = 0; i < island->ncontact; i++) {
     abEcpContact* c = &island->contact[i];
-    if (c->recalled && c->shape[1].shape->type != AB_PLANE) {
+    if (c->recalled && c->shape[1].shape->type != AB_SHAPE_PLANE) {
       abEcpKinematics k;
       ab_ecp_kinematics(c, &k);
       c->active = ab_ecp_separation(c, k.n) < -OVERLAP;

@@ -88,7 +88,7 @@ static bool smooth_neighbour(const abEcpContact* c, const abEcpKinematics* k, in
   const abEcpFeature* f = &c->feature[0];
   abVec3 axis = m3_apply(&c->body[0]->R, m3_col(&f->shape->turn, 2));
   double up = v3_dot(axis, k->n);
-  bool cylinder = f->shape->shape->type == AB_CYLINDER;
+  bool cylinder = f->shape->shape->type == AB_SHAPE_CYLINDER;
   int end = cylinder ? AB_ECP_RIM : AB_ECP_POINT;
   if (f->kind == AB_ECP_SEGMENT) {
     *kind = end, *index = c->par[0] > 0 ? 0 : 1;
@@ -119,14 +119,14 @@ bool ab_ecp_grow(const abEcpContact* c, abEcpMode* next) {
 }
 
 bool ab_ecp_neighbour(const abEcpContact* c, abEcpMode* next) {
-  if (c->shape[1].shape->type != AB_PLANE) return false;
+  if (c->shape[1].shape->type != AB_SHAPE_PLANE) return false;
   abEcpKinematics k;
   ab_ecp_kinematics(c, &k);
   int kind = 0, index = 0;
   abShapeType type = c->shape[0].shape->type;
   if (ab_ecp_is_polyhedron(c->shape[0].shape)) {
     if (!polyhedron_neighbour(c, &k, &kind, &index)) return false;
-  } else if (type == AB_CYLINDER || type == AB_CAPSULE) {
+  } else if (type == AB_SHAPE_CYLINDER || type == AB_SHAPE_CAPSULE) {
     if (!smooth_neighbour(c, &k, &kind, &index)) return false;
   } else {
     return false;

@@ -23,7 +23,7 @@ static void outline(const abEcpFeature* f, const abEcpBody* b, const abEcpKinema
                     Polygon* out) {
   const abShape* shape = f->shape->shape;
   out->n = 0;
-  if (shape->type == AB_CYLINDER) {
+  if (shape->type == AB_SHAPE_CYLINDER) {
     for (int i = 0; i < DISC_SIDES; i++) {
       double phi = 6.283185307179586 * i / DISC_SIDES;
       abVec3 x = v3_axpy(f->rad * cos(phi), f->u, v3_axpy(f->rad * sin(phi), f->v, f->c));
@@ -109,7 +109,7 @@ static void measure(const Polygon* q, double* mean_distance, double* area) {
 static double covered(const abEcpContact* c) {
   const abEcpFeature* seg = &c->feature[1 - c->ref];
   const abEcpFeature* face = &c->feature[c->ref];
-  if (face->shape->shape->type == AB_PLANE) return seg->half;
+  if (face->shape->shape->type == AB_SHAPE_PLANE) return seg->half;
   const abEcpBody *bs = c->body[1 - c->ref], *bf = c->body[c->ref];
   abVec3 m = v3_add(bs->x0, m3_apply(&bs->R0, seg->c)), u = m3_apply(&bs->R0, seg->u);
   double low = -seg->half, high = seg->half;
@@ -151,8 +151,8 @@ void ab_ecp_patch(const abEcpContact* c, double* mean_distance, double* area) {
     return;
   }
   if (f->kind != AB_ECP_FACE) return;
-  bool unbounded = face->shape->shape->type == AB_PLANE;
-  if (unbounded && f->shape->shape->type == AB_CYLINDER) {
+  bool unbounded = face->shape->shape->type == AB_SHAPE_PLANE;
+  if (unbounded && f->shape->shape->type == AB_SHAPE_CYLINDER) {
     *mean_distance = f->rad * 2 / 3;
     *area = 3.141592653589793 * f->rad * f->rad;
     return;

@@ -3,17 +3,17 @@
 
 double ab_ecp_shape_radius(const abShape* s) {
   switch (s->type) {
-    case AB_PLANE:
+    case AB_SHAPE_PLANE:
       return INFINITY;
-    case AB_BOX:
+    case AB_SHAPE_BOX:
       return v3_norm(s->size);
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return s->size.x;
-    case AB_CAPSULE:
+    case AB_SHAPE_CAPSULE:
       return s->size.x + s->size.y;
-    case AB_CYLINDER:
+    case AB_SHAPE_CYLINDER:
       return sqrt(s->size.x * s->size.x + s->size.y * s->size.y);
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       return fmax(s->size.x, fmax(s->size.y, s->size.z));
     default:
       return s->poly->radius;
@@ -171,7 +171,7 @@ void ab_ecp_store(const abEcpIsland* island, const abEcpContact* c, abContactSol
   s->point = v3_axpy(L, ab_ecp_point(c, &k), island->origin);
   s->impulse = (abWrench){P, v3_scale(unit * L * c->e[2] * c->s[2], k.n)};
   s->normal_part = (abWrench){N, v3_zero()};
-  s->mode = c->stick ? AB_STICK : AB_SLIP;
+  s->mode = c->stick ? AB_CONTACT_STICK : AB_CONTACT_SLIP;
   s->kind = ab_ecp_patch_kind(c);
   s->normal = k.n;
   s->nfacet = ab_ecp_facet_count(c);

@@ -58,7 +58,7 @@ static void solve_pair(const abContactProblem* problem, const abPair* pair, abPa
   abVec3 v = ab_pair_twist_now(problem, pair, out->point).lin;
   double u = v3_dot(patch->normal, v), N = k * patch->depth - b * u;
   Memory* memory = pair->memory;
-  out->mode = AB_SEPARATING;
+  out->mode = AB_CONTACT_SEPARATING;
   if (!(N > 0)) {
     *memory = (Memory){{0, 0, 0}, false};
     return;
@@ -67,7 +67,7 @@ static void solve_pair(const abContactProblem* problem, const abPair* pair, abPa
   if (pair->surface.condim != 1) f = friction(pair, slip, k, b, N, h, memory);
   out->normal_part.force = v3_scale(h * N, patch->normal);
   out->impulse.force = v3_axpy(h, f, out->normal_part.force);
-  out->mode = memory->sliding ? AB_SLIP : AB_STICK;
+  out->mode = memory->sliding ? AB_CONTACT_SLIP : AB_CONTACT_STICK;
   out->slip[0] = v3_dot(patch->t1, v), out->slip[1] = v3_dot(patch->t2, v);
 }
 

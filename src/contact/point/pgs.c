@@ -111,7 +111,8 @@ static void report(const abContactProblem* problem, const Point* point, int n,
     s->impulse = wrench_add(s->impulse, wrench_of_force(arm, in_world(patch, q->f)));
     s->normal_part =
         wrench_add(s->normal_part, wrench_of_force(arm, v3_scale(q->f[0], patch->normal)));
-    if (q->f[0] > 0 && s->mode != AB_SLIP) s->mode = q->sliding ? AB_SLIP : AB_STICK;
+    if (q->f[0] > 0 && s->mode != AB_CONTACT_SLIP)
+      s->mode = q->sliding ? AB_CONTACT_SLIP : AB_CONTACT_STICK;
   }
 }
 
@@ -134,7 +135,7 @@ static void solve(const abContactProblem* problem, abContactSolution* solution) 
   memcpy(v, problem->v_free, sizeof(double) * (size_t)ndof);
   for (int i = 0; i < problem->npair; i++) {
     solution->pair[i].point = problem->pair[i].patch.center;
-    solution->pair[i].mode = AB_SEPARATING;
+    solution->pair[i].mode = AB_CONTACT_SEPARATING;
     add_points(problem, i, point, &n);
   }
   for (int k = 0; k < n; k++) push(problem, &point[k], point[k].f, v);

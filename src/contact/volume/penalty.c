@@ -249,7 +249,7 @@ static void normal_wrench(const Patch* p, double f[3]) {
 static bool solve_pair(const abContactProblem* problem, const abPair* pair, abPairSolution* out) {
   const abPatch* g = &pair->patch;
   out->point = g->center;
-  out->mode = AB_SEPARATING;
+  out->mode = AB_CONTACT_SEPARATING;
   if (g->nvert < 3 || !(g->area > 0)) return true;
   Patch p;
   if (!describe(problem, pair, &p)) return false;
@@ -259,7 +259,7 @@ static bool solve_pair(const abContactProblem* problem, const abPair* pair, abPa
   Planar t = {0};
   if (f[0] > 0) {
     if (pair->surface.condim != 1) t = friction(problem, pair, &p, memory);
-    out->mode = memory->dynamic ? AB_SLIP : AB_STICK;
+    out->mode = memory->dynamic ? AB_CONTACT_SLIP : AB_CONTACT_STICK;
   } else {
     memset(f, 0, sizeof f);
     *memory = (Memory){.center = g->center};

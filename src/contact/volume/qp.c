@@ -184,7 +184,7 @@ static void solve(const abContactProblem* problem, abContactSolution* solution) 
       (p[P_VARIANT] == 1 ? one_island(problem, &islands) : ab_volume_islands(problem, &islands));
   for (int i = 0; i < problem->npair; i++) {
     solution->pair[i].point = problem->pair[i].patch.center;
-    solution->pair[i].mode = AB_SEPARATING;
+    solution->pair[i].mode = AB_CONTACT_SEPARATING;
   }
   for (int i = 0; enough && i < islands.n; i++) {
     abArenaMark mark = ab_arena_mark(scratch);

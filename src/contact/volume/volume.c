@@ -255,13 +255,15 @@ void ab_volume_report(const abContactProblem* problem, const abVolumeContact* c,
   const abPatch* p = &c->pair->patch;
   out->point = p->center;
   if (!c->active) {
-    out->mode = AB_SEPARATING;
+    out->mode = AB_CONTACT_SEPARATING;
     return;
   }
   const double normal[6] = {0, 0, c->f[2], c->f[3], c->f[4], 0};
   out->impulse = ab_volume_wrench_out(c, c->f);
   out->normal_part = ab_volume_wrench_out(c, normal);
-  out->mode = c->f[2] <= 0 ? AB_SEPARATING : c->mode >= AB_VOLUME_SLIDE ? AB_SLIP : AB_STICK;
+  out->mode = c->f[2] <= 0                 ? AB_CONTACT_SEPARATING
+              : c->mode >= AB_VOLUME_SLIDE ? AB_CONTACT_SLIP
+                                           : AB_CONTACT_STICK;
   double w[6];
   ab_volume_twist_in(c, ab_pair_twist(problem, c->pair, p->center, v), w);
   abVec2 cop = c->f[2] > 0 ? v2(-c->f[4] / c->f[2], c->f[3] / c->f[2]) : v2(0, 0);

@@ -25,7 +25,7 @@ typedef struct abCompiler {
   abPolyhedron** poly;
   const abPolyhedron** place;  // where they lie in the model's block
   int *geom_poly, *hull_poly;
-  abShape* hull;  // per body; type AB_PLANE where there is none
+  abShape* hull;  // per body; type AB_SHAPE_PLANE where there is none
 } abCompiler;
 
 abStatus ab_compile_no_memory(abCompiler* c);

@@ -14,12 +14,13 @@
 
 // Of density 1, in the geom's frame.
 static abMassProps unit_mass(abCompiler* c, const abGeom* g, const abGeomDef* d) {
-  if (g->shape.type != AB_MESH) return ab_mass_of_shape(g->shape.type, g->shape.size, d->shell, 1);
+  if (g->shape.type != AB_SHAPE_MESH)
+    return ab_mass_of_shape(g->shape.type, g->shape.size, d->shell, 1);
   const abMesh* m = &c->mesh[g->mesh];
   const abMeshDef* def = &c->scene->mesh.item[g->mesh];
   abMeshInertia rule = def->inertia;
-  if (d->shell) rule = AB_INERTIA_SHELL;
-  if (rule == AB_INERTIA_CONVEX) return ab_mass_of_polyhedron(g->shape.poly, 1);
+  if (d->shell) rule = AB_MESH_INERTIA_SHELL;
+  if (rule == AB_MESH_INERTIA_CONVEX) return ab_mass_of_polyhedron(g->shape.poly, 1);
   int n = def->nmass > 0 ? def->nmass : m->ntriangle;
   return ab_mass_of_triangles(m->vert, n, m->triangle, rule, 1);
 }
@@ -27,7 +28,8 @@ static abMassProps unit_mass(abCompiler* c, const abGeom* g, const abGeomDef* d)
 static abStatus mass_of_geom(abCompiler* c, abGeom* g, abMassProps* out) {
   const abGeomDef* d = &c->scene->geom.item[c->geom_from[g - c->geom]];
   *out = (abMassProps){0};
-  if (g->shape.type == AB_PLANE || d->mass == 0 || (d->mass < 0 && d->density == 0)) return AB_OK;
+  if (g->shape.type == AB_SHAPE_PLANE || d->mass == 0 || (d->mass < 0 && d->density == 0))
+    return AB_OK;
   abMassProps unit = unit_mass(c, g, d);
   if (!(unit.mass > 0))
     return ab_fail(c->error, AB_ERROR_SCENE, d->source.file, d->source.line,
@@ -77,7 +79,7 @@ static abStatus sum_geoms(abCompiler* c, abBody* b) {
   b->mass = sum.mass;
   b->com = sum.com;
   abMat3 local = ab_mass_moved(sum, (abPose){v3_zero(), quat_conj(frame)}).inertia;
-  if (nheavy == 1 && c->geom[heavy].shape.type != AB_MESH)
+  if (nheavy == 1 && c->geom[heavy].shape.type != AB_SHAPE_MESH)
     local.m[0][1] = local.m[0][2] = local.m[1][2] = 0;  // only the rounding of two rotations
   diagonalise(&local, frame, b);
   return AB_OK;

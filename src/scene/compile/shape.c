@@ -101,7 +101,7 @@ static abStatus make_poly(abCompiler* c, abGeom* g, int* out) {
   abSource source = c->scene->geom.item[c->geom_from[g - c->geom]].source;
   abError inner = {0};
   abPolyhedron* poly;
-  if (g->shape.type == AB_MESH) {
+  if (g->shape.type == AB_SHAPE_MESH) {
     abMesh* m = &c->mesh[g->mesh];
     poly = ab_polyhedron_hull(m->nvert, m->vert, &inner);
     if (!poly && inner.code != AB_ERROR_MEMORY) poly = box_of_picture(c, g, &inner);
@@ -143,9 +143,9 @@ static int compare_keys(const void* a, const void* b) {
 
 // What of `size` means something.
 static abVec3 used_size(abShapeType type, abVec3 s) {
-  if (type == AB_MESH) return v3_zero();
-  if (type == AB_SPHERE) return v3(s.x, 0, 0);
-  if (type == AB_CAPSULE || type == AB_CYLINDER) return v3(s.x, s.y, 0);
+  if (type == AB_SHAPE_MESH) return v3_zero();
+  if (type == AB_SHAPE_SPHERE) return v3(s.x, 0, 0);
+  if (type == AB_SHAPE_CAPSULE || type == AB_SHAPE_CYLINDER) return v3(s.x, s.y, 0);
   return s;
 }
 
@@ -158,7 +158,7 @@ abStatus ab_compile_shapes(abCompiler* c) {
   for (int i = 0; i < n; i++) {
     abGeom* g = &c->geom[i];
     const abGeomDef* d = &c->scene->geom.item[c->geom_from[i]];
-    g->mesh = d->type == AB_MESH ? d->mesh : -1;
+    g->mesh = d->type == AB_SHAPE_MESH ? d->mesh : -1;
     g->shape = (abShape){.type = d->type, .size = used_size(d->type, d->size)};
     abVec3 s = g->shape.size;
     key[i] = (ShapeKey){d->type, g->mesh, {s.x, s.y, s.z}, i};
@@ -168,7 +168,7 @@ abStatus ab_compile_shapes(abCompiler* c) {
     abGeom* g = &c->geom[key[i].geom];
     int* poly = &c->geom_poly[key[i].geom];
     *poly = -1;
-    if (g->shape.type == AB_PLANE) continue;
+    if (g->shape.type == AB_SHAPE_PLANE) continue;
     if (i > 0 && compare_shapes(&key[i - 1], &key[i]) == 0) {
       *poly = c->geom_poly[key[i - 1].geom];
       g->shape.poly_error = c->geom[key[i - 1].geom].shape.poly_error;
@@ -197,7 +197,7 @@ static abStatus hull_of_one(abCompiler* c, int body, int geom) {
   if (!p) return AB_ERROR_MEMORY;
   c->hull_poly[body] = keep_poly(c, p);
   if (c->hull_poly[body] < 0) return ab_compile_no_memory(c);
-  c->hull[body] = (abShape){.type = AB_MESH, .poly_error = g->shape.poly_error};
+  c->hull[body] = (abShape){.type = AB_SHAPE_MESH, .poly_error = g->shape.poly_error};
   return AB_OK;
 }
 
@@ -221,7 +221,7 @@ static abStatus hull_of_many(abCompiler* c, int body, int npoint) {
     return blame(c, inner, c->scene->body.item[c->body_from[body]].source, "hull of body", b->name);
   c->hull_poly[body] = keep_poly(c, p);
   if (c->hull_poly[body] < 0) return ab_compile_no_memory(c);
-  c->hull[body] = (abShape){.type = AB_MESH, .poly_error = poly_error};
+  c->hull[body] = (abShape){.type = AB_SHAPE_MESH, .poly_error = poly_error};
   return AB_OK;
 }
 
@@ -234,7 +234,7 @@ abStatus ab_compile_hulls(abCompiler* c) {
     for (int k = b->geom0; k < b->geom0 + b->ngeom; k++) {
       if (!c->geom[k].collides) continue;
       ngeom++, last = k;
-      if (c->geom[k].shape.type == AB_PLANE)
+      if (c->geom[k].shape.type == AB_SHAPE_PLANE)
         plane = true;
       else
         npoint += c->geom[k].shape.poly->nvert;

@@ -120,7 +120,7 @@ static double scene_extent(const abCompiler* c) {
   abVec3 low = v3(INFINITY, INFINITY, INFINITY), high = v3_neg(low);
   for (int i = 0; i < c->model.ngeom; i++) {
     const abGeom* g = &c->geom[i];
-    if (g->shape.type == AB_PLANE) continue;
+    if (g->shape.type == AB_SHAPE_PLANE) continue;
     abPose pose = pose_mul(c->pose[g->body], g->pose);
     abVec3 a, b;
     ab_shape_aabb(&g->shape, &pose, &a, &b);

@@ -147,7 +147,7 @@ abStatus ab_compile_geoms(abCompiler* c) {
     memcpy(g->rgba, d->rgba, sizeof g->rgba);
     abBody* b = &c->body[g->body];
     if (b->ngeom++ == 0) b->geom0 = i;
-    if (d->type == AB_PLANE && b->weld != 0)
+    if (d->type == AB_SHAPE_PLANE && b->weld != 0)
       return ab_fail(c->error, AB_ERROR_SCENE, d->source.file, d->source.line,
                      "geom '%s': a plane cannot move; put it into the world or use a box", g->name);
   }

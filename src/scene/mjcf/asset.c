@@ -90,8 +90,8 @@ static bool read_mesh_place(abReading* m, const abView* v, abMeshDef* def) {
       !ab_get_exactly(m, v, "refpos", 3, p, NULL) || !ab_get_exactly(m, v, "refquat", 4, q, NULL) ||
       !ab_get_word(m, v, "inertia", "legacy convex exact shell", &inertia))
     return false;
-  static const abMeshInertia rule[] = {AB_INERTIA_LEGACY, AB_INERTIA_CONVEX, AB_INERTIA_EXACT,
-                                       AB_INERTIA_SHELL};
+  static const abMeshInertia rule[] = {AB_MESH_INERTIA_LEGACY, AB_MESH_INERTIA_CONVEX,
+                                       AB_MESH_INERTIA_EXACT, AB_MESH_INERTIA_SHELL};
   def->inertia = rule[inertia];
   def->scale = v3(scale[0], scale[1], scale[2]);
   def->ref = (abPose){v3(p[0], p[1], p[2]), quat_unit((abQuat){q[0], q[1], q[2], q[3]})};

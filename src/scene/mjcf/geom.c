@@ -10,8 +10,15 @@
 #define TYPES "plane hfield sphere capsule ellipsoid cylinder box mesh sdf"
 
 static bool read_type(abReading* m, const abView* v, abShapeType* type) {
-  static const int shape[] = {AB_PLANE,    -1,     AB_SPHERE, AB_CAPSULE, AB_ELLIPSOID,
-                              AB_CYLINDER, AB_BOX, AB_MESH,   -1};
+  static const int shape[] = {AB_SHAPE_PLANE,
+                              -1,
+                              AB_SHAPE_SPHERE,
+                              AB_SHAPE_CAPSULE,
+                              AB_SHAPE_ELLIPSOID,
+                              AB_SHAPE_CYLINDER,
+                              AB_SHAPE_BOX,
+                              AB_SHAPE_MESH,
+                              -1};
   int i = 2;
   if (!ab_get_word(m, v, "type", TYPES, &i)) return false;
   const abXml* owner;
@@ -22,10 +29,10 @@ static bool read_type(abReading* m, const abView* v, abShapeType* type) {
                   "fields");
   *type = (abShapeType)shape[i];
   const abXmlAttr* mesh = ab_view_attr(v, "mesh", &owner);
-  if (mesh && *type != AB_MESH)
+  if (mesh && *type != AB_SHAPE_MESH)
     return ab_bad(m, AB_ERROR_UNSUPPORTED, owner, mesh,
                   "not supported: fitting a primitive to a mesh; give the size, or type=\"mesh\"");
-  if (!mesh && *type == AB_MESH)
+  if (!mesh && *type == AB_SHAPE_MESH)
     return ab_bad(m, AB_ERROR_SCENE, v->e, NULL, "a geom of type mesh needs mesh=\"...\"");
   return true;
 }
@@ -35,13 +42,14 @@ static bool read_fromto(abReading* m, const abView* v, abGeomDef* def) {
   bool present;
   const abXml* owner;
   const abXmlAttr* a = ab_view_attr(v, "fromto", &owner);
-  if (a && (def->type == AB_PLANE || def->type == AB_SPHERE || def->type == AB_MESH))
+  if (a &&
+      (def->type == AB_SHAPE_PLANE || def->type == AB_SHAPE_SPHERE || def->type == AB_SHAPE_MESH))
     return ab_bad(m, AB_ERROR_SCENE, owner, a,
                   "only capsules, cylinders, boxes and ellipsoids "
                   "can be given by their ends");
   if (!ab_get_fromto(m, v, &def->pose, &half, &present)) return false;
   if (!present) return true;
-  if (def->type == AB_CAPSULE || def->type == AB_CYLINDER) {
+  if (def->type == AB_SHAPE_CAPSULE || def->type == AB_SHAPE_CYLINDER) {
     def->size.y = half;
   } else {
     def->size.y = def->size.x;
@@ -57,25 +65,25 @@ static bool read_size(abReading* m, const abView* v, abGeomDef* def) {
   def->size = v3(size[0], size[1], size[2]);
   if (!read_fromto(m, v, def)) return false;
   bool ends = ab_view_attr(v, "fromto", NULL) != NULL;
-  int need = def->type == AB_MESH || def->type == AB_PLANE      ? 0
-             : def->type == AB_SPHERE || ends                   ? 1
-             : def->type == AB_BOX || def->type == AB_ELLIPSOID ? 3
-                                                                : 2;
+  int need = def->type == AB_SHAPE_MESH || def->type == AB_SHAPE_PLANE      ? 0
+             : def->type == AB_SHAPE_SPHERE || ends                         ? 1
+             : def->type == AB_SHAPE_BOX || def->type == AB_SHAPE_ELLIPSOID ? 3
+                                                                            : 2;
   if (n >= need) return true;
-  static const char* const what[] = {[AB_BOX] = "three half lengths",
-                                     [AB_SPHERE] = "the radius",
-                                     [AB_CAPSULE] = "radius and half length",
-                                     [AB_CYLINDER] = "radius and half length",
-                                     [AB_ELLIPSOID] = "three radii",
-                                     [AB_PLANE] = "",
-                                     [AB_MESH] = ""};
+  static const char* const what[] = {[AB_SHAPE_BOX] = "three half lengths",
+                                     [AB_SHAPE_SPHERE] = "the radius",
+                                     [AB_SHAPE_CAPSULE] = "radius and half length",
+                                     [AB_SHAPE_CYLINDER] = "radius and half length",
+                                     [AB_SHAPE_ELLIPSOID] = "three radii",
+                                     [AB_SHAPE_PLANE] = "",
+                                     [AB_SHAPE_MESH] = ""};
   return ab_bad(m, AB_ERROR_SCENE, v->e, ab_xml_attr(v->e, "size"),
                 "the size needs %d number%s: %s", need, need == 1 ? "" : "s",
                 ends ? "the radius (fromto gives the length)" : what[def->type]);
 }
 
 static bool read_mesh_name(abReading* m, const abView* v, abGeomDef* def) {
-  if (def->type != AB_MESH) return true;
+  if (def->type != AB_SHAPE_MESH) return true;
   const abXml* owner;
   ab_view_attr(v, "mesh", &owner);
   def->mesh = ab_refer(m, owner, "mesh", &m->mesh, "mesh");

@@ -117,7 +117,8 @@ bool ab_read_option(abReading* m, const abXml* e) {
     return ab_bad(m, AB_ERROR_SCENE, e, ab_xml_attr(e, "timestep"),
                   "the step must be longer than zero");
   option->gravity = v3(g[0], g[1], g[2]);
-  if (integrator >= 0) option->integrator = integrator == 1 ? AB_RK4 : AB_EULER;
+  if (integrator >= 0)
+    option->integrator = integrator == 1 ? AB_INTEGRATOR_RK4 : AB_INTEGRATOR_EULER;
   if (integrator > 1) ab_note(m, AB_NOTE_INTEGRATOR, e, ab_xml_attr(e, "integrator"));
   for (const abXml* k = e->child; k; k = k->next)
     if (ab_xml_is(k, "flag") ? !read_flag(m, k) : !ab_other_element(m, k, "flag")) return false;

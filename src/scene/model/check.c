@@ -139,17 +139,17 @@ static bool is_box_of(const abPolyhedron* p, abVec3 size) {
 static bool is_shape(const abShape* s) {
   abVec3 a = s->size;
   if (!(a.x >= 0 && a.y >= 0 && a.z >= 0 && s->poly_error >= 0)) return false;
-  if (s->type == AB_PLANE) return !s->poly;
+  if (s->type == AB_SHAPE_PLANE) return !s->poly;
   if (!s->poly) return false;
   switch (s->type) {
-    case AB_BOX:
+    case AB_SHAPE_BOX:
       return a.x > 0 && a.y > 0 && a.z > 0 && is_box_of(s->poly, a);
-    case AB_SPHERE:
+    case AB_SHAPE_SPHERE:
       return a.x > 0;
-    case AB_CAPSULE:
-    case AB_CYLINDER:
+    case AB_SHAPE_CAPSULE:
+    case AB_SHAPE_CYLINDER:
       return a.x > 0 && a.y > 0;
-    case AB_ELLIPSOID:
+    case AB_SHAPE_ELLIPSOID:
       return a.x > 0 && a.y > 0 && a.z > 0;
     default:
       return true;
@@ -162,14 +162,16 @@ static abStatus check_shapes(const abModel* m, abError* error) {
     REQUIRE(g->name, "geom %d has no name", i);
     REQUIRE(is_unit(g->pose.q), "geom %d: its quaternion is not of length 1", i);
     REQUIRE(is_shape(&g->shape), "geom %d: its shape is wrong", i);
-    REQUIRE(g->shape.type != AB_PLANE || m->body[g->body].weld == 0, "geom %d: a plane moves", i);
+    REQUIRE(g->shape.type != AB_SHAPE_PLANE || m->body[g->body].weld == 0, "geom %d: a plane moves",
+            i);
     REQUIRE(g->friction[0] >= 0 && g->friction[1] >= 0 && g->friction[2] >= 0 &&
                 g->restitution >= 0 && g->restitution <= 1 && g->e_t > 0 && g->e_o > 0,
             "geom %d: a friction is negative, or restitution, e_t or e_o is out of range", i);
   }
   for (int i = 0; i < m->nbody; i++) {
     const abShape* hull = m->body[i].hull;
-    REQUIRE(!hull || (hull->type != AB_PLANE && is_shape(hull)), "body %d: its hull is wrong", i);
+    REQUIRE(!hull || (hull->type != AB_SHAPE_PLANE && is_shape(hull)), "body %d: its hull is wrong",
+            i);
   }
   for (int i = 0; i < m->nmesh; i++) {
     REQUIRE(m->mesh[i].name, "mesh %d has no name", i);

@@ -73,7 +73,7 @@ static const abStruct QUAT = STRUCT(abQuat, QUAT_FIELD);
 static const abField MOCAP_BODY_FIELD[] = {INDEX(MocapBody, body, nbody)};
 static const abStruct MOCAP_BODY = STRUCT(MocapBody, MOCAP_BODY_FIELD);
 
-static const abField SHAPE_FIELD[] = {ENUM(abShape, type, AB_MESH), NUMBERS(abShape, size),
+static const abField SHAPE_FIELD[] = {ENUM(abShape, type, AB_SHAPE_MESH), NUMBERS(abShape, size),
                                       POLY(abShape, poly), NUMBERS(abShape, poly_error)};
 static const abStruct SHAPE = STRUCT(abShape, SHAPE_FIELD);
 
@@ -197,7 +197,7 @@ static const abField MODEL_FIELD[] = {TEXT(abModel, name),
                                       TEXT(abModel, file),
                                       NUMBERS(abModel, gravity),
                                       NUMBERS(abModel, timestep),
-                                      ENUM(abModel, integrator, AB_RK4),
+                                      ENUM(abModel, integrator, AB_INTEGRATOR_RK4),
                                       TEXT(abModel, contact),
                                       COUNT(abModel, nsetting),
                                       ARRAY(abModel, setting, SETTING, nsetting),

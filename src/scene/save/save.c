@@ -21,7 +21,7 @@ static void save_settings(abWriter* w) {
   fputs("/>\n  <option", w->f);
   ab_write_one(w, "timestep", o->timestep);
   ab_write_vector(w, "gravity", o->gravity);
-  ab_write_word(w, "integrator", o->integrator == AB_RK4 ? "RK4" : "Euler");
+  ab_write_word(w, "integrator", o->integrator == AB_INTEGRATOR_RK4 ? "RK4" : "Euler");
   bool off = o->contact && !strcmp(o->contact, "none");
   fputs(off ? ">\n    <flag contact=\"disable\"/>\n  </option>\n" : "/>\n", w->f);
 }
@@ -86,7 +86,7 @@ static void save_mesh(abWriter* w, int i) {
   ab_write_vector(w, "refpos", m->ref.p);
   if (m->ref.q.w != 1)
     ab_write_numbers(w, "refquat", 4, (double[4]){m->ref.q.w, m->ref.q.x, m->ref.q.y, m->ref.q.z});
-  if (m->inertia != AB_INERTIA_LEGACY) ab_write_word(w, "inertia", rule[m->inertia]);
+  if (m->inertia != AB_MESH_INERTIA_LEGACY) ab_write_word(w, "inertia", rule[m->inertia]);
   fputs("\n          vertex=\"", w->f);
   for (int k = 0; k < m->nvert; k++) {
     double x[3] = {m->vert[k].x, m->vert[k].y, m->vert[k].z};
@@ -154,20 +154,22 @@ static void save_geom_surface(abWriter* w, const abGeomDef* g) {
 
 static void save_geom(abWriter* w, int i, int depth) {
   static const char* const type[] = {
-      [AB_PLANE] = "plane",     [AB_BOX] = "box",           [AB_SPHERE] = "sphere",
-      [AB_CAPSULE] = "capsule", [AB_CYLINDER] = "cylinder", [AB_ELLIPSOID] = "ellipsoid",
-      [AB_MESH] = "mesh"};
+      [AB_SHAPE_PLANE] = "plane",       [AB_SHAPE_BOX] = "box",
+      [AB_SHAPE_SPHERE] = "sphere",     [AB_SHAPE_CAPSULE] = "capsule",
+      [AB_SHAPE_CYLINDER] = "cylinder", [AB_SHAPE_ELLIPSOID] = "ellipsoid",
+      [AB_SHAPE_MESH] = "mesh"};
   static const int nsize[] = {
-      [AB_PLANE] = 3,    [AB_BOX] = 3,       [AB_SPHERE] = 1, [AB_CAPSULE] = 2,
-      [AB_CYLINDER] = 2, [AB_ELLIPSOID] = 3, [AB_MESH] = 0};
+      [AB_SHAPE_PLANE] = 3,   [AB_SHAPE_BOX] = 3,      [AB_SHAPE_SPHERE] = 1,
+      [AB_SHAPE_CAPSULE] = 2, [AB_SHAPE_CYLINDER] = 2, [AB_SHAPE_ELLIPSOID] = 3,
+      [AB_SHAPE_MESH] = 0};
   const abGeomDef* g = &w->s->geom.item[i];
   fprintf(w->f, "%*s<geom", depth, "");
   ab_write_word(w, "name", ab_write_geom_name(w, i));
   ab_write_word(w, "type", type[g->type]);
   double size[3] = {g->size.x, g->size.y, g->size.z};
-  if (g->type == AB_PLANE && !(size[2] > 0)) size[2] = 1;  // the grid that is drawn
+  if (g->type == AB_SHAPE_PLANE && !(size[2] > 0)) size[2] = 1;  // the grid that is drawn
   if (nsize[g->type]) ab_write_numbers(w, "size", nsize[g->type], size);
-  if (g->type == AB_MESH) ab_write_word(w, "mesh", ab_write_mesh_name(w, g->mesh));
+  if (g->type == AB_SHAPE_MESH) ab_write_word(w, "mesh", ab_write_mesh_name(w, g->mesh));
   ab_write_pose(w, g->pose);
   save_geom_surface(w, g);
   fputs("/>\n", w->f);

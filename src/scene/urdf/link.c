@@ -194,20 +194,20 @@ static bool read_shape(abReading* m, const abXml* e, abGeomDef* def) {
   abView v = ab_plain(e);
   double x[3] = {0};
   if (ab_xml_is(e, "box")) {
-    def->type = AB_BOX;
+    def->type = AB_SHAPE_BOX;
     if (!ab_get_exactly(m, &v, "size", 3, x, NULL)) return false;
     def->size = v3(x[0] / 2, x[1] / 2, x[2] / 2);
     return true;
   }
   if (ab_xml_is(e, "mesh")) {
-    def->type = AB_MESH;
+    def->type = AB_SHAPE_MESH;
     return read_mesh(m, e, def);
   }
-  def->type = ab_xml_is(e, "sphere")    ? AB_SPHERE
-              : ab_xml_is(e, "capsule") ? AB_CAPSULE
-                                        : AB_CYLINDER;
+  def->type = ab_xml_is(e, "sphere")    ? AB_SHAPE_SPHERE
+              : ab_xml_is(e, "capsule") ? AB_SHAPE_CAPSULE
+                                        : AB_SHAPE_CYLINDER;
   if (!ab_get_number(m, &v, "radius", &x[0]) ||
-      (def->type != AB_SPHERE && !ab_get_number(m, &v, "length", &x[1])))
+      (def->type != AB_SHAPE_SPHERE && !ab_get_number(m, &v, "length", &x[1])))
     return false;
   def->size = v3(x[0], x[1] / 2, 0);
   return true;

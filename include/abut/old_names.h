@@ -1,0 +1,25 @@
+// Constants as version 0.1 called them, for programs that have not changed over. Define
+// AB_NO_OLD_NAMES before including abut to do without; a later version will.
+#ifndef ABUT_OLD_NAMES_H
+#define ABUT_OLD_NAMES_H
+
+#ifndef AB_NO_OLD_NAMES
+#define AB_PLANE AB_SHAPE_PLANE
+#define AB_BOX AB_SHAPE_BOX
+#define AB_SPHERE AB_SHAPE_SPHERE
+#define AB_CAPSULE AB_SHAPE_CAPSULE
+#define AB_CYLINDER AB_SHAPE_CYLINDER
+#define AB_ELLIPSOID AB_SHAPE_ELLIPSOID
+#define AB_MESH AB_SHAPE_MESH
+#define AB_STICK AB_CONTACT_STICK
+#define AB_SLIP AB_CONTACT_SLIP
+#define AB_SEPARATING AB_CONTACT_SEPARATING
+#define AB_EULER AB_INTEGRATOR_EULER
+#define AB_RK4 AB_INTEGRATOR_RK4
+#define AB_INERTIA_LEGACY AB_MESH_INERTIA_LEGACY
+#define AB_INERTIA_CONVEX AB_MESH_INERTIA_CONVEX
+#define AB_INERTIA_EXACT AB_MESH_INERTIA_EXACT
+#define AB_INERTIA_SHELL AB_MESH_INERTIA_SHELL
+#endif
+
+#endif
