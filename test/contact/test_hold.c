@@ -2,6 +2,7 @@
 // trees that begin inside each other are left as they are, with no energy from nowhere, and are
 // told of.
 #include <abut/abut.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "math/spatial.h"
