@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ABUT = build/release/abut
 
-.PHONY: help build demo live test test-asan test-tsan test-stories test-python test-python-asan test-fuzz test-processors hashes test-geometry-long wheel bench bench-quick bench-python paper format lint install clean
+.PHONY: help build demo live test test-asan test-tsan test-stories test-python test-python-asan test-fuzz test-processors hashes test-geometry-long wheel bench bench-quick bench-python paper format lint install deb clean
 
 help:
 	@echo "make demo      simulate a scene worth looking at and write out/demo.html"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench     abut beside its peers: out/bench/index.html"
 	@echo "make build     the library and the program: $(ABUT)"
 	@echo "make install   library, headers, program, abut.pc, CMake package (PREFIX=$(PREFIX))"
+	@echo "make deb       Debian packages: out/deb"
 	@echo "make wheel     the Python package as a wheel that needs nothing installed: out/wheel"
 	@echo "make test-stories | test-python | test-python-asan | bench-python | test-asan | test-tsan | test-fuzz | test-processors | hashes | test-geometry-long | bench-quick | format | lint | clean"
 
@@ -126,6 +127,14 @@ install:
 	@cmake --preset install >/dev/null
 	@cmake --build --preset install -j $(JOBS)
 	@cmake --install build/install --prefix $(PREFIX)
+
+# Debian packages in out/deb, from what is committed; some minutes, so once a night is enough.
+deb:
+	@tools/setup.sh build deb
+	@rm -rf build/deb && mkdir -p build/deb/abut out/deb
+	@git archive HEAD | tar -x -C build/deb/abut
+	@cd build/deb/abut && dpkg-buildpackage -us -uc -b -j$(JOBS) >../log.txt 2>&1 || { tail -n 30 ../log.txt; exit 1; }
+	@mv build/deb/*.deb out/deb && ls out/deb
 
 clean:
 	@rm -rf build out

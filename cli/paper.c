@@ -1,10 +1,10 @@
 // abut paper: runs the papers' experiments and gathers their claims, verdicts and curves into one
 // page.
 //
-// Every experiment is a program of its own in experiments/ beside this one, in the build tree; it
-// writes a JSON file with its claims and curves. The page is drawn from these files by a small
-// script with matplotlib (tools/report.py of the sources, two folders up): nothing on it is stored,
-// all comes from the run.
+// Every experiment is a program of its own in experiments/ beside this one in the build tree, in
+// lib/abut/experiments where abut was installed; it writes a JSON file with its claims and curves.
+// The page is drawn from these files by a small script with matplotlib (tools/report.py of the
+// sources, or share/abut/tools): nothing on it is stored, all comes from the run.
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -146,6 +146,12 @@ static bool beside_program(char* path, size_t size, const char* folder, const ch
 static int run_experiment(const Experiment* e, const char* out, bool brief) {
   char program[4096], json[4096], log[4096];
   if (!beside_program(program, sizeof program, "experiments/experiment_", e->program)) return 2;
+  char installed[4096];
+  if (access(program, X_OK) != 0 &&
+      beside_program(installed, sizeof installed, "../" ABUT_MODULE_DIR "/experiments/experiment_",
+                     e->program) &&
+      access(installed, X_OK) == 0)
+    memcpy(program, installed, sizeof program);
   snprintf(json, sizeof json, "%s/%s.json", out, e->id);
   snprintf(log, sizeof log, "%s/%s.txt", out, e->id);
   // Comparisons are built only where the peers are installed.
@@ -179,6 +185,9 @@ static int draw_page(const char* out) {
   if (!file || fputs(list, file) < 0 || fclose(file) != 0) return cli_fail("cannot write %s", path);
   char script[4096];
   if (!beside_program(script, sizeof script, "../../tools/", "report.py")) return CLI_BAD_INPUT;
+  if (access(script, R_OK) != 0 &&
+      !beside_program(script, sizeof script, "../share/abut/tools/", "report.py"))
+    return CLI_BAD_INPUT;
   char* argv[] = {"/usr/bin/python3", script, (char*)out, NULL};
   if (run(argv, log) != 0) {
     copy_to_stdout(log);

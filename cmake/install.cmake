@@ -1,8 +1,17 @@
 # make install: shared and static library, headers, program, abut.pc and a CMake package.
 include(CMakePackageConfigHelpers)
-install(TARGETS abut ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS abut EXPORT abutTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET abut_shared)
-  install(TARGETS abut_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS abut_shared EXPORT abutTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+install(EXPORT abutTargets NAMESPACE abut:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/abut)
+# abut paper: its programs, their scenes, and what draws the page.
+if(ABUT_EXPERIMENT_TARGETS)
+  install(TARGETS ${ABUT_EXPERIMENT_TARGETS} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/abut/experiments)
+  install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/abut PATTERN bad EXCLUDE PATTERN check EXCLUDE)
+  install(DIRECTORY experiments DESTINATION ${CMAKE_INSTALL_DATADIR}/abut FILES_MATCHING PATTERN "*.xml" PATTERN "*.obj"
+    PATTERN "*.stl" PATTERN "*.csv")
+  install(PROGRAMS tools/report.py DESTINATION ${CMAKE_INSTALL_DATADIR}/abut/tools)
 endif()
 if(TARGET abut_cli)
   install(TARGETS abut_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -21,7 +30,7 @@ configure_file(cmake/abut.pc.in ${CMAKE_BINARY_DIR}/abut.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/abut.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 configure_package_config_file(cmake/abutConfig.cmake.in ${CMAKE_BINARY_DIR}/abutConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/abut PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/abutConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/abutConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/abutConfig.cmake ${CMAKE_BINARY_DIR}/abutConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/abut)
 include(cmake/sbom.cmake)

@@ -15,6 +15,7 @@ endif()
 file(GLOB_RECURSE ABUT_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/*.c)
 set(ABUT_PRIVATE_LIBS)
 set(ABUT_PRIVATE_PACKAGES)  # as pkg-config knows them
+set(ABUT_PRIVATE_PAIRS)     # the same with the names of their targets
 set(ABUT_SPARE)    # objects that can be left out, as patterns
 set(ABUT_INSTEAD)  # and the sources that stand in their place
 # abut_part(OPTION FILES FILE_INSTEAD NAME:PACKAGE...): with the option, the files and packages; else the file instead.
@@ -29,6 +30,7 @@ macro(abut_part option files instead)
       pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${package})
       list(APPEND ABUT_PRIVATE_LIBS PkgConfig::${name})
       string(APPEND ABUT_PRIVATE_PACKAGES " ${package}")
+      string(APPEND ABUT_PRIVATE_PAIRS " ${pair}")
     endforeach()
   else()
     list(FILTER ABUT_SOURCES EXCLUDE REGEX "/src/(${files})$")

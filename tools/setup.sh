@@ -14,9 +14,10 @@ packages_of() {
     bench) echo libmujoco-dev libbullet-dev libode-dev libdart-dev libccd-dev libsimbody-dev valgrind python3-venv python3-matplotlib python3-numpy ;;
     paper) echo python3-matplotlib python3-numpy ;;
     lint) echo clang clang-format clang-tidy ;;
+    deb) echo debhelper dpkg-dev fakeroot ;;
     mpi) echo libopenmpi-dev openmpi-bin ;;
     processors) echo clang qemu-user gcc-aarch64-linux-gnu g++-aarch64-linux-gnu ;;
-    *) echo "setup: unknown group '$1'; groups are build test web live python bench paper lint mpi processors" >&2; exit 2 ;;
+    *) echo "setup: unknown group '$1'; groups are build test web live python bench paper lint deb mpi processors" >&2; exit 2 ;;
   esac
 }
 

@@ -48,7 +48,7 @@ static void require(bool ok, const abError* error) {
 
 static Gears gears_begin(const char* contact, double h) {
   abError error = {0};
-  Gears g = {.model = ab_load(ABUT_SOURCE_DIR "/scenes/gears.xml", NULL, &error)};
+  Gears g = {.model = ab_load(experiment_file("scenes/gears.xml"), NULL, &error)};
   require(g.model != NULL, &error);
   g.d = ab_data_create(g.model, &error);
   require(g.d != NULL, &error);

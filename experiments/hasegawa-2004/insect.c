@@ -82,7 +82,7 @@ static void watch(const abData* d, int thorax, Result* r) {
 
 static Result simulate(const char* contact, double h, double walk, double* x, double* z) {
   abError error = {0};
-  abModel* model = ab_load(ABUT_SOURCE_DIR "/scenes/insect.xml", NULL, &error);
+  abModel* model = ab_load(experiment_file("scenes/insect.xml"), NULL, &error);
   require(model != NULL, &error);
   abData* d = ab_data_create(model, &error);
   require(d != NULL, &error);

@@ -41,10 +41,11 @@ static void fail(const abError* error) {
 }
 
 static abPointer* open_hand(const abModel* model, const abData* data, const char* name, int seed) {
-  char arguments[1024];
+  char arguments[8400];
   abError error = {0};
-  snprintf(arguments, sizeof arguments, "%s/scenes/hands/%s.csv,seed=%d", ABUT_SOURCE_DIR, name,
-           seed);
+  char file[100];
+  snprintf(file, sizeof file, "scenes/hands/%s.csv", name);
+  snprintf(arguments, sizeof arguments, "%s,seed=%d", experiment_file(file), seed);
   abPointerDef def = {.body = ab_find_body(model, name),
                       .type = ab_find_device_type("virtual"),
                       .arguments = arguments};
@@ -64,7 +65,7 @@ static void note_hands(abPointer* const hand[2], Result* r) {
 static Result simulate(const char* contact, double* t, double* z, double* squeeze,
                        double* time_us) {
   abError error = {0};
-  abModel* model = ab_load(ABUT_SOURCE_DIR "/scenes/six_blocks.xml", NULL, &error);
+  abModel* model = ab_load(experiment_file("scenes/six_blocks.xml"), NULL, &error);
   abData* data = model ? ab_data_create(model, &error) : NULL;
   if (!data || ab_set_contact(model, data, contact, &error) != AB_OK) fail(&error);
   data->h = h;

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "support/experiment.h"
 
 #include <jansson.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
   const char* json_path;
@@ -107,4 +109,20 @@ int experiment_end(void) {
   }
   json_decref(run.root);
   return run.nfailed > 0;
+}
+
+// Beside the program: the tree of an installation, or the sources, wherever they were moved to.
+const char* experiment_file(const char* name) {
+  static const char* const root[] = {"../../../share/abut", ABUT_EXPERIMENT_ROOT};
+  static char path[8192];
+  char own[4096];
+  ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+  if (n <= 0) return name;
+  own[n] = 0;
+  *strrchr(own, '/') = 0;
+  for (size_t i = 0; i < sizeof root / sizeof *root; i++) {
+    snprintf(path, sizeof path, "%s/%s/%s", own, root[i], name);
+    if (access(path, R_OK) == 0) break;
+  }
+  return path;
 }

@@ -25,5 +25,8 @@ void experiment_series(const char* name, const char* style, int n, const double*
 // Logarithmic axes for the present figure.
 void experiment_log_axes(bool x, bool y);
 int experiment_end(void);
+// A file that belongs to the experiments: "scenes/..." or "experiments/..." of the sources, or of
+// share/abut where abut was installed. Valid until the next call.
+const char* experiment_file(const char* name);
 
 #endif

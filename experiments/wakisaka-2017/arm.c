@@ -108,7 +108,7 @@ static void use_printed_method(abData* d) {
 
 static Result simulate(const char* name, double place, bool printed, double* height) {
   abError error = {0};
-  abModel* model = ab_load(ABUT_SOURCE_DIR "/scenes/arm_place.xml", NULL, &error);
+  abModel* model = ab_load(experiment_file("scenes/arm_place.xml"), NULL, &error);
   require(model != NULL, &error);
   abData* d = ab_data_create(model, &error);
   require(d != NULL, &error);

@@ -30,8 +30,8 @@ static inline Run run_begin(const char* name, const char* body) {
   Run r = {0};
   abError error = {0};
   char path[1024];
-  snprintf(path, sizeof path, "%s/experiments/%s", ABUT_SOURCE_DIR, name);
-  r.model = ab_load(path, NULL, &error);
+  snprintf(path, sizeof path, "experiments/%s", name);
+  r.model = ab_load(experiment_file(path), NULL, &error);
   require(r.model != NULL, &error);
   r.data = ab_data_create(r.model, &error);
   require(r.data != NULL, &error);
