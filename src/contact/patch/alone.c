@@ -21,7 +21,7 @@
 #include "math/quad.h"
 #include "math/spatial.h"
 
-#define STIFFER 2.0
+#define STIFFER 4.0
 // A contact whose step is below this share of its unit speed is left where it is; one beyond FAR of
 // it counts as far.
 #define NEAR_ENOUGH 1e-5

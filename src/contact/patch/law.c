@@ -15,7 +15,8 @@
 // moments. Else it is a sum over the points of a rule that is exact for cubics, so both give the
 // same. Where the patch turns about a pole in or near it, the direction of slip has a kink there,
 // which the rule misses by several per cent of the load; then it is integrated in closed form, in
-// polar coordinates about the pole (quadrature.c). Which of the two is decided once in a step.
+// polar coordinates about the pole (quadrature.c), unless the region is so thin that cancellation
+// would leave noise. Which of the two is decided once in a step.
 #include <math.h>
 #include <string.h>
 
@@ -199,7 +200,7 @@ static void friction_slip(abPatchLaw* law, const double s[3], double f[6], abPat
   Slip slip = {.s = {s[0], s[1], s[2]}, .gain = law->gain, .slow = law->slip_speed};
   abPatchSlope rest;
   double t[3];
-  if (!(law->about_pole && friction_turning(law, &slip, t, G))) {
+  if (!(law->about_pole && !law->slender && friction_turning(law, &slip, t, G))) {
     ab_patch_fill_points(law);
     abPatchSlope* to = G ? G : &rest;
     sum_friction(law, &slip, t, to->t, to->slack);

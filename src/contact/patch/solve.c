@@ -376,7 +376,7 @@ static void follow(abPatchIsland* island, Work* w, Follow* loads, bool relaxed, 
   loads->share = gap < loads->gap ? fmin(1, 1.5 * loads->share) : 0.5 * loads->share;
   loads->gap = gap;
   if (!loads->direct || loads->times >= (near ? 2 * BOLD : BOLD) || !solve_loads(island, w))
-    follow_loads(island, w, bold ? 8 : 1, 0.1 * loads->enough, bold ? 1 : loads->share);
+    follow_loads(island, w, bold ? 2 : 1, 0.1 * loads->enough, bold ? 1 : loads->share);
   if (++loads->times == BOLD) pin_friction(island);
 }
 
@@ -647,7 +647,7 @@ abStatus ab_patch_solve(abPatchIsland* island) {
     if (n == 1 && relaxed && !direct && !only) renew_profiles(island);
     if (n > 0 && relaxed && !turn) {
       int far = ab_patch_relax(island);
-      turn = island->residual <= 0.5 || n >= MOST_RELAXED || far == 0;
+      turn = island->residual <= 0.2 || n >= MOST_RELAXED || far == 0;
     }
     if (turn) relaxed = false;
     if (n == 0 || !relaxed) evaluate(island);
