@@ -70,10 +70,11 @@ test-tsan:
 	@cmake --build --preset tsan -j $(JOBS) --target $(THREADED)
 	@ctest --preset tsan -R '^($(subst $() $(),|,$(THREADED)))$$'
 
+# EXECUTIONS=10000000 runs as many inputs as that, all targets together, however long it takes.
 SECONDS_EACH ?= 30
 test-fuzz:
 	@tools/setup.sh build test
-	@test/fuzz/run.sh $(SECONDS_EACH)
+	@EXECUTIONS=$(EXECUTIONS) test/fuzz/run.sh $(SECONDS_EACH)
 
 # The same bits by gcc, by clang, on a processor without AVX2 and on ARM: some minutes.
 test-processors:
