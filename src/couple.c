@@ -13,10 +13,12 @@
 #include <abut/couple.h>
 #include <math.h>
 
+#include "fits.h"
 #include "internal.h"
 #include "math/spatial.h"
 
 abCoupling ab_coupling(const abModel* model, int body, double frequency) {
+  if (!model || body < 0 || body >= model->nbody) return (abCoupling){.body = -1};
   int mover = model->body[body].mover;
   double mass = 0;
   for (int i = 1; i < model->nbody; i++)
@@ -90,9 +92,13 @@ static abVec3 limited(abVec3 f, double limit) {
   return limit > 0 && n > limit ? v3_scale(limit / n, f) : f;
 }
 
+static bool can_couple(const abModel* model, const abData* data, const abCoupling* c) {
+  return c && ab_data_fits(model, data) && c->body >= 0 && c->body < model->nbody;
+}
+
 abWrench ab_couple(const abModel* model, const abData* data, const abCoupling* c, abPose target,
                    abTwist target_twist) {
-  if (model->body[c->body].mover < 0) return wrench_zero();
+  if (!can_couple(model, data, c) || model->body[c->body].mover < 0) return wrench_zero();
   abPose grip = pose_mul(data->pose[c->body], c->grip);
   abVec3 r = v3_sub(grip.p, data->com[c->body]);
   abTwist u = twist_sub(twist_move(data->twist[c->body], r), target_twist);
@@ -113,6 +119,7 @@ abWrench ab_couple(const abModel* model, const abData* data, const abCoupling* c
 
 abWrench ab_couple_apply(const abModel* model, abData* data, const abCoupling* c, abPose target,
                          abTwist target_twist) {
+  if (!can_couple(model, data, c)) return wrench_zero();
   abWrench w = ab_couple(model, data, c, target, target_twist);
   abPose grip = pose_mul(data->pose[c->body], c->grip);
   abVec3 to_com = v3_sub(data->com[c->body], grip.p);

@@ -150,6 +150,8 @@ abStatus ab_data_reset(const abModel* model, abData* d, int key) {
 }
 
 void ab_data_refresh(const abModel* model, abData* d) {
+  assert(ab_data_fits(model, d));
+  if (!ab_data_fits(model, d)) return;
   ab_trees_refresh(model, d->internal->trees);
   d->h = model->timestep;
 }

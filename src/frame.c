@@ -11,6 +11,7 @@ static int count_corners(const abData* data) {
 }
 
 size_t ab_frame_bytes(const abModel* model, const abData* data, int nhand) {
+  if (!model || !data || nhand < 0) return 0;
   size_t C = (size_t)data->ncontact, V = (size_t)count_corners(data);
   return 24 + 56 * (size_t)model->nbody + 72 * (size_t)nhand + (16 + 4 * NVALUE) * C + 16 * V;
 }
@@ -53,6 +54,7 @@ static void* put_pressure(void* at, const abContact* c) {
 
 void ab_frame_write(const abModel* model, const abData* data, int nhand, const abFrameHand* hand,
                     void* bytes) {
+  if (!model || !data || nhand < 0 || (nhand > 0 && !hand) || !bytes) return;
   const int32_t head[4] = {data->ncontact, count_corners(data), nhand, 0};
   void* at = put(bytes, &data->time, sizeof data->time);
   at = put(at, head, sizeof head);

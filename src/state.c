@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "fits.h"
 #include "internal.h"
 
 enum { STATE_VERSION = 1 };
@@ -118,6 +119,7 @@ static size_t count(const abModel* model, const abData* data) {
 }
 
 size_t ab_state_size(const abModel* model, const abData* data) {
+  if (!ab_data_fits(model, data)) return 0;
   return sizeof(Header) + count(model, data);
 }
 
@@ -127,6 +129,7 @@ static const char* contact_name(const abData* data) {
 
 abStatus ab_state_get(const abModel* model, const abData* data, void* block, size_t bytes) {
   Header header;
+  if (!block || !ab_data_fits(model, data)) return AB_ERROR_ARGUMENT;
   memset(&header, 0, sizeof header);  // with its padding
   header.version = STATE_VERSION;
   header.bytes = ab_state_size(model, data);
@@ -144,10 +147,16 @@ abStatus ab_state_get(const abModel* model, const abData* data, void* block, siz
   return walk.good ? AB_OK : AB_ERROR_MEMORY;
 }
 
+static abStatus refuse_data(abError* error) {
+  return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+                 "a state needs a model and the model's own simulation; did loading it fail?");
+}
+
 static abStatus check(const abModel* model, const abData* data, const void* block, size_t bytes,
                       abError* error) {
   Header h;
-  if (bytes < sizeof h || memcmp(block, MAGIC, sizeof MAGIC) != 0)
+  if (!ab_data_fits(model, data)) return refuse_data(error);
+  if (!block || bytes < sizeof h || memcmp(block, MAGIC, sizeof MAGIC) != 0)
     return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
                    "this is not a saved state; save one with ab_state_get or abut run --save");
   memcpy(&h, block, sizeof h);
@@ -197,6 +206,8 @@ abStatus ab_state_set(const abModel* model, abData* data, const void* block, siz
 }
 
 abStatus ab_data_copy(const abModel* model, const abData* from, abData* to, abError* error) {
+  if (!ab_data_fits(model, from) || !ab_data_fits(model, to)) return refuse_data(error);
+  if (from == to) return AB_OK;
   size_t bytes = ab_state_size(model, from);
   void* block = ab_alloc(bytes);
   if (!block) return ab_fail(error, AB_ERROR_MEMORY, NULL, 0, "no memory for the copy of a state");

@@ -6,7 +6,10 @@
 
 static abAllocator allocator = {malloc, realloc, free};
 
-void ab_set_allocator(abAllocator a) { allocator = a; }
+void ab_set_allocator(abAllocator a) {
+  bool whole = a.alloc && a.realloc && a.free;
+  allocator = whole ? a : (abAllocator){malloc, realloc, free};
+}
 
 void* ab_alloc(size_t bytes) { return allocator.alloc(bytes ? bytes : 1); }
 

@@ -5,6 +5,7 @@
 #include "dynamics/kinematics.h"
 #include "dynamics/laws.h"
 #include "dynamics/trees.h"
+#include "fits.h"
 
 // Squared distance of a joint from where its spring is relaxed.
 static double spring_stretch2(const abModel* model, const abData* data, const abJoint* joint) {
@@ -59,7 +60,7 @@ double ab_kinetic_energy(const abModel* model, const abData* data) {
 }
 
 abEnergy ab_energy(const abModel* model, const abData* data) {
-  if (!model || !data) return (abEnergy){0};
+  if (!ab_data_fits(model, data)) return (abEnergy){0};
   abEnergy e = {ab_kinetic_energy(model, data), 0, 0};
   for (int b = 1; b < model->nbody; b++) {
     const abBody* body = &model->body[b];
@@ -79,7 +80,7 @@ abEnergy ab_energy(const abModel* model, const abData* data) {
 }
 
 abWrench ab_momentum(const abModel* model, const abData* data) {
-  if (!model || !data) return (abWrench){0};
+  if (!ab_data_fits(model, data)) return (abWrench){0};
   abWrench sum = wrench_zero();
   for (int b = 1; b < model->nbody; b++) {
     if (model->body[b].mover < 0) continue;

@@ -105,7 +105,11 @@ void ab_response_touch(const abModel* model, abData* data) {
   find_omega(model, data);
 }
 
+// Whoever writes a contact model may ask for anything.
+static bool has_body(const abResponse* r, int body) { return r && body >= 0 && body < r->nbody; }
+
 abTwist ab_response_twist(const abResponse* r, const double* v, int body) {
+  if (!has_body(r, body) || !v) return twist_zero();
   int m = r->mover_of_body[body];
   if (m < 0) return twist_zero();
   if (is_free(r, body)) return twist_from_array(v + r->mover[m].dof0);
@@ -119,6 +123,7 @@ abTwist ab_response_twist(const abResponse* r, const double* v, int body) {
 }
 
 void ab_response_apply(const abResponse* r, int body, abWrench impulse, double* v) {
+  if (!has_body(r, body) || !v) return;
   int m = r->mover_of_body[body];
   if (m < 0) return;
   if (!is_free(r, body)) {
@@ -172,8 +177,10 @@ AB_SIMD AB_FLATTEN static void tree_block(const abTrees* t, int a, int b, abMat6
 }
 
 void ab_response_block(const abResponse* r, int a, int b, abMat6* block) {
-  int m = r->mover_of_body[a];
+  if (!block) return;
   *block = m6_zero();
+  if (!has_body(r, a) || !has_body(r, b)) return;
+  int m = r->mover_of_body[a];
   if (m < 0 || m != r->mover_of_body[b]) return;
   if (!is_free(r, a)) {
     tree_block(r->tree, a, b, block);
@@ -227,6 +234,7 @@ AB_SIMD AB_FLATTEN static void tree_inertia(const abTrees* t, const abMover* mov
 }
 
 void ab_response_inertia(const abResponse* r, int m, double* M) {
+  if (!r || m < 0 || m >= r->nmover || !M) return;
   const abMover* mover = &r->mover[m];
   int n = mover->ndof, b = mover->body0;
   memset(M, 0, sizeof(double) * (size_t)(n * n));
@@ -241,6 +249,7 @@ void ab_response_inertia(const abResponse* r, int m, double* M) {
 }
 
 void ab_response_jacobian(const abResponse* r, int body, double* J) {
+  if (!has_body(r, body) || !J) return;
   int m = r->mover_of_body[body];
   if (m < 0) return;
   int n = r->mover[m].ndof;

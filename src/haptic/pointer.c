@@ -22,6 +22,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "fits.h"
 #include "math/logarithm.h"
 #include "math/spatial.h"
 
@@ -178,6 +179,11 @@ static void choose_gains(abPointer* p, const abModel* model, const abData* data,
 
 abPointer* ab_pointer_open(const abModel* model, const abData* data, const abPointerDef* def,
                            abError* error) {
+  if (!def || !def->type || !ab_data_fits(model, data)) {
+    ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+            "a pointer needs a model, its simulation, and a type of device");
+    return NULL;
+  }
   if (def->body <= 0 || def->body >= model->nbody || model->body[def->body].mover < 0) {
     ab_fail(error, AB_ERROR_ARGUMENT, model->file, 0,
             "a pointer must be a body that moves; give it a free joint");
@@ -210,7 +216,7 @@ void ab_pointer_close(abPointer* p) {
   ab_free(p);
 }
 
-const abPointerStat* ab_pointer_stat(const abPointer* p) { return &p->stat; }
+const abPointerStat* ab_pointer_stat(const abPointer* p) { return p ? &p->stat : NULL; }
 
 // --- driving ---
 
@@ -255,6 +261,7 @@ static void send(abPointer* p, abWrench applied, double time, double h) {
 }
 
 void ab_pointer_drive(abPointer* p, const abModel* model, abData* data, double time) {
+  if (!p || !ab_data_fits(model, data) || p->body >= model->nbody) return;
   abHand sample = p->guard.last;
   abDeviceStatus status = p->type->read(p->device, time, data->h, &sample);
   const char* bad = guard_sample(&p->guard, status, sample, time, data->h);

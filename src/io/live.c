@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "fits.h"
 #include "internal.h"
 #include "io/json_whole.h"
 #include "io/page.h"
@@ -79,8 +80,16 @@ static abStatus write_bytes(int fd, const char* path, const abModel* model, abEr
   return status;
 }
 
+static abStatus refuse(abError* error) {
+  return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+                 "a page needs a name, a model, and the model's simulation");
+}
+
 abStatus ab_live_page(const char* path, const abModel* model, const abData* data,
                       const abLivePage* page, abError* error) {
+  if (!path || !ab_data_fits(model, data)) return refuse(error);
+  const abLivePage plain = {.key = -1};
+  if (!page) page = &plain;
   int fd = -1;
   abStatus status = ab_page_create("live.html", path, &fd, error);
   if (status == AB_OK) status = ab_page_model(fd, path, model, data, error);
@@ -92,6 +101,7 @@ abStatus ab_live_page(const char* path, const abModel* model, const abData* data
 }
 
 abStatus ab_view_page(const char* path, const abModel* model, const abData* data, abError* error) {
+  if (!path || !ab_data_fits(model, data)) return refuse(error);
   int fd = -1;
   abStatus status = ab_page_create("view.html", path, &fd, error);
   if (status == AB_OK) status = ab_page_model(fd, path, model, data, error);

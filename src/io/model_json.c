@@ -274,7 +274,9 @@ static char* print_model(const abModel* model, bool meshes, size_t flags) {
   return s;
 }
 
-char* ab_model_json(const abModel* model, bool meshes) { return print_model(model, meshes, 0); }
+char* ab_model_json(const abModel* model, bool meshes) {
+  return model ? print_model(model, meshes, 0) : NULL;
+}
 
 char* ab_model_json_short(const abModel* model) {
   return print_model(model, true, JSON_REAL_PRECISION(9));

@@ -55,6 +55,7 @@ static Ball bounds(const abModel* m, const abData* d, bool moving) {
 }
 
 abCamera ab_camera_all(const abModel* m, const abData* d, int width, int height) {
+  if (!m || !d) return (abCamera){.width = width, .height = height};
   Ball b = bounds(m, d, true);
   if (!(b.radius > 0)) b = bounds(m, d, false);
   if (!(b.radius > 0)) b.radius = m->extent > 0 ? m->extent : 1;
@@ -263,6 +264,9 @@ static bool draw(Scene* s) {
 
 abStatus ab_picture(const abModel* m, const abData* d, const abCamera* v, unsigned char* rgb,
                     abError* error) {
+  if (!m || !d || !v || !rgb)
+    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+                   "a picture needs a model, its simulation, a view, and room for the pixels");
   abStatus status = check(m, d, v, error);
   if (status) return status;
   Scene s = {.model = m, .data = d, .ball = bounds(m, d, false)};

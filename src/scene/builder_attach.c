@@ -200,6 +200,8 @@ abStatus ab_scene_attach(abScene* scene, const abScene* part, const abAttachDef*
                          abError* error) {
   abError own;
   Attach a = {.to = scene, .part = part, .how = how, .error = error ? error : &own};
+  if (!scene || !part || !how)
+    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "two scenes are needed, and how they join");
   if (scene == part || how->parent < 0 || how->parent >= scene->body.n || how->body < 0 ||
       how->body >= part->body.n)
     return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
@@ -221,6 +223,8 @@ abStatus ab_scene_attach(abScene* scene, const abScene* part, const abAttachDef*
 abStatus ab_scene_float(abScene* scene, abError* error) {
   abError own;
   int n = 0;
+  if (!scene)
+    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no scene; did loading it fail?");
   for (int i = 1; i < scene->body.n; i++) {
     const abBodyDef* b = &scene->body.item[i];
     if (b->parent != 0 || b->mocap || has_joint(scene, i)) continue;

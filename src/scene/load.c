@@ -120,6 +120,11 @@ static abStatus read_nothing(const char* path, char** bytes, size_t* n, abError*
 abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abNotes* notes,
                               abError* error) {
   if (notes) *notes = (abNotes){0};
+  if (!name) name = "memory";
+  if (!bytes) {
+    ab_fail(error, AB_ERROR_ARGUMENT, name, 0, "there is no text to read a scene from");
+    return NULL;
+  }
   abXmlDoc doc = {.read = read_nothing};
   return load(&doc, (Source){name, bytes, n, 0}, notes, error);
 }

@@ -81,13 +81,13 @@ int ab_find_actuator(const abModel* m, const char* name) {
   return m ? find(m->actuator, m->nactuator, sizeof *m->actuator, name) : -1;
 }
 int ab_find_site(const abModel* m, const char* name) {
-  return find(m->site, m->nsite, sizeof *m->site, name);
+  return m ? find(m->site, m->nsite, sizeof *m->site, name) : -1;
 }
 int ab_find_tendon(const abModel* m, const char* name) {
-  return find(m->tendon, m->ntendon, sizeof *m->tendon, name);
+  return m ? find(m->tendon, m->ntendon, sizeof *m->tendon, name) : -1;
 }
 int ab_find_equality(const abModel* m, const char* name) {
-  return find(m->equality, m->nequality, sizeof *m->equality, name);
+  return m ? find(m->equality, m->nequality, sizeof *m->equality, name) : -1;
 }
 int ab_find_key(const abModel* m, const char* name) {
   return m ? find(m->key, m->nkey, sizeof *m->key, name) : -1;
@@ -106,8 +106,8 @@ int ab_scene_find_mesh(const abScene* s, const char* name) {
   return s ? ab_names_find(&s->mesh_name, name) : -1;
 }
 int ab_scene_find_site(const abScene* s, const char* name) {
-  return ab_names_find(&s->site_name, name);
+  return s ? ab_names_find(&s->site_name, name) : -1;
 }
 int ab_scene_find_tendon(const abScene* s, const char* name) {
-  return ab_names_find(&s->tendon_name, name);
+  return s ? ab_names_find(&s->tendon_name, name) : -1;
 }

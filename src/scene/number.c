@@ -72,6 +72,23 @@ static double* key_array(const abScene* s, const abNumber* x, int* n) {
   return (double*)(x->field == KEY_Q ? k->q : x->field == KEY_V ? k->v : k->ctrl);
 }
 
+static int nthing(const abScene* s, Kind kind) {
+  const int n[NKIND] = {1, s->body.n, s->geom.n, s->joint.n, s->actuator.n, s->key.n, s->pair.n};
+  return n[kind];
+}
+
+// Whether a number is one of this scene, as far as memory is concerned.
+static bool belongs(const abScene* s, const abNumber* x) {
+  if (!s || !x || x->kind < 0 || x->kind >= NKIND) return false;
+  if (x->index < 0 || x->index >= nthing(s, (Kind)x->kind) || x->field < 0 || x->field >= MAX_FIELD)
+    return false;
+  const Field* f = &field_of[x->kind][x->field];
+  if (x->kind == BODY && x->field == BODY_MASS && !x->share) return false;
+  int n = f->n;
+  if (x->kind == KEY && !key_array(s, x, &n)) return false;
+  return f->name && x->element < n && (x->element >= 0 || (x->kind == PAIR && x->element == BOTH));
+}
+
 static double* locate(const abScene* s, const abNumber* x) {
   int n;
   if (x->kind == KEY) return key_array(s, x, &n) + x->element;
@@ -96,11 +113,6 @@ typedef struct Search {
 
 static abStatus refuse(const Search* f, const char* why) {
   return ab_fail(f->error, AB_ERROR_ARGUMENT, f->scene->option.file, 0, "%s: %s", f->name, why);
-}
-
-static int nthing(const abScene* s, Kind kind) {
-  const int n[NKIND] = {1, s->body.n, s->geom.n, s->joint.n, s->actuator.n, s->key.n, s->pair.n};
-  return n[kind];
 }
 
 static const char* thing_name(const abScene* s, Kind kind, int i, char text[256]) {
@@ -301,6 +313,9 @@ static abStatus find(const Search* f, const abModel* model) {
 }
 
 abStatus ab_number_find(abScene* scene, const char* name, abNumber* number, abError* error) {
+  if (!name || !number)
+    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+                   "a number is asked for without a name, or nobody takes it");
   abModel* model = ab_scene_compile(scene, error);
   if (!model) return error ? error->code : AB_ERROR_SCENE;
   Search f = {scene, name, number, error};
@@ -312,6 +327,7 @@ abStatus ab_number_find(abScene* scene, const char* name, abNumber* number, abEr
 // --- changing ---
 
 double ab_number_get(const abScene* scene, const abNumber* x) {
+  if (!belongs(scene, x)) return NAN;
   if (x->kind != BODY || x->field != BODY_MASS || scene->body.item[x->index].has_inertial)
     return *locate(scene, x);
   double total = 0;
@@ -337,6 +353,7 @@ static void set_mass(abScene* s, const abNumber* x, double value) {
 }
 
 void ab_number_set(abScene* scene, const abNumber* x, double value) {
+  if (!belongs(scene, x)) return;
   if (x->kind == BODY && x->field == BODY_MASS) {
     set_mass(scene, x, value);
     return;
@@ -349,6 +366,8 @@ void ab_number_set(abScene* scene, const abNumber* x, double value) {
 // The value a number has must be one its definition allows. Below 0 some numbers mean "none given":
 // that is for files to say.
 abStatus ab_number_check(const abScene* scene, const abNumber* x, abError* error) {
+  if (!belongs(scene, x))
+    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "the number is none of this scene");
   const char* what = field_of[x->kind][x->field].name;
   double value = *locate(scene, x);
   bool mass = !strcmp(what, "mass");

@@ -35,6 +35,8 @@ static abModel* load_scene(const char* path, Bytes b, const abLoadOption* option
 abModel* ab_load_with(const char* path, const abLoadOption* option, abNotes* notes,
                       abError* error) {
   Bytes b;
+  const abLoadOption plain = {0};
+  if (!option) option = &plain;
   if (notes) *notes = (abNotes){0};
   if (ab_input_read(path, &b.byte, &b.n, error) != AB_OK) return NULL;
   abModel* model = ab_begins_model_file(b.byte, b.n) ? load_model_file(path, b, option, error)

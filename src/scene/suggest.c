@@ -31,6 +31,9 @@ static int edit_distance(const char* a, const char* b) {
 }
 
 const char* ab_suggest(const char* name, int n, const char* const* known, char* text, size_t size) {
+  if (!text || size == 0) return "";
+  text[0] = 0;
+  if (!name || (!known && n > 0)) return text;
   int best = -1, best_distance = LONGEST;
   for (int i = 0; i < n; i++) {
     int d = edit_distance(name, known[i]);
@@ -42,7 +45,7 @@ const char* ab_suggest(const char* name, int n, const char* const* known, char* 
     snprintf(text, size, "; did you mean '%s'?", known[best]);
     return text;
   }
-  if (n == 0) {
+  if (n <= 0) {
     snprintf(text, size, "; there are none");
     return text;
   }

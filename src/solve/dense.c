@@ -46,6 +46,7 @@ void ab_dense_slopes(int nrow, int ncol, const double* a, const double* v, doubl
 // v - v is 0 for a finite v and NaN otherwise. Four sums, so that the additions do not wait for
 // each other.
 bool ab_dense_finite(const double* a, size_t count) {
+  if (!a && count > 0) return false;
   double sum[4] = {0, 0, 0, 0};
   size_t i = 0;
   for (; i + 4 <= count; i += 4)

@@ -292,6 +292,7 @@ static bool acceptable(const abLcpDef* def) {
 
 abSolveResult ab_lcp(const abLcpDef* def, double* z, double* w, void* workspace) {
   abSolveResult best = {AB_SOLVE_INPUT, 0, INFINITY, INFINITY}, now = best;
+  if (!def || !z || !workspace) return best;
   double tolerance = def->tolerance > 0 ? def->tolerance : 1e-9;
   Lemke s;
   if (def->n > 0) memset(z, 0, (size_t)def->n * sizeof(double));

@@ -324,8 +324,8 @@ static void report(Simplex* s, double* x, double* dual, abSolveResult* result) {
 }
 
 static bool begin(Simplex* s, const abLpDef* def, bool cost, double* x, void* workspace) {
+  if (!def || !x || !workspace || def->nrow < 0 || def->ncol < 0) return false;
   int m = def->nrow, n = def->ncol;
-  if (m < 0 || n < 0) return false;
   layout(s, m, n, workspace);
   memset(x, 0, (size_t)n * sizeof(double));
   if (!ab_dense_finite(def->a, (size_t)m * (size_t)n) || !ab_dense_finite(def->b, (size_t)m))

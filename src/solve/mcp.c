@@ -28,7 +28,8 @@ size_t ab_mcp_workspace(int n) {
 }
 
 static bool acceptable(const abMcpDef* def, const double* x) {
-  if (def->n < 0 || !def->evaluate || !ab_dense_finite(x, (size_t)def->n)) return false;
+  if (!def || !x || def->n < 0 || !def->evaluate || !ab_dense_finite(x, (size_t)def->n))
+    return false;
   for (int i = 0; i < def->n; i++) {
     double l = def->lower ? def->lower[i] : -INFINITY, u = def->upper ? def->upper[i] : INFINITY;
     if (!(l <= u) || l == INFINITY || u == -INFINITY) return false;
@@ -208,7 +209,7 @@ static void begin(abMcpWork* w, const abMcpDef* def, void* workspace) {
 abSolveResult ab_mcp(const abMcpDef* def, double* x, void* workspace) {
   abSolveResult result = {AB_SOLVE_INPUT, 0, INFINITY, INFINITY};
   abMcpWork w;
-  if (!acceptable(def, x)) return result;
+  if (!workspace || !acceptable(def, x)) return result;
   begin(&w, def, workspace);
   w.limit = def->max_iteration > 0 ? def->max_iteration : 400;
   double target = def->tolerance > 0 ? def->tolerance : 1e-10;
@@ -228,7 +229,7 @@ abSolveResult ab_mcp(const abMcpDef* def, double* x, void* workspace) {
 
 double ab_mcp_check_jacobian(const abMcpDef* def, const double* x, void* workspace) {
   abMcpWork w;
-  if (!acceptable(def, x)) return INFINITY;
+  if (!workspace || !acceptable(def, x)) return INFINITY;
   int n = def->n;
   begin(&w, def, workspace);
   if (!choose_units(&w, x) || !ab_mcp_evaluate(&w, w.y, w.g, w.jacobian)) return INFINITY;

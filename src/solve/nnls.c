@@ -260,11 +260,11 @@ static void measure(Nnls* s, const double* b, double scale, double least, abSolv
 
 abSolveResult ab_nnls(const abNnlsDef* def, double* x, void* workspace) {
   abSolveResult result = {AB_SOLVE_INPUT, 0, INFINITY, INFINITY};
-  int m = def->nrow, n = def->ncol;
   Nnls s;
-  if (m < 0 || n < 0) return result;
+  if (!def || !x || !workspace || def->nrow < 0 || def->ncol < 0) return result;
+  int m = def->nrow, n = def->ncol;
   layout(&s, m, n, workspace);
-  double scale = ab_dense_norm(def->b, m);
+  double scale = def->b || m == 0 ? ab_dense_norm(def->b, m) : INFINITY;
   bool good = ab_dense_finite(def->a, (size_t)m * (size_t)n) && isfinite(scale);
   if (!good || scale == 0) {
     memset(x, 0, (size_t)n * sizeof *x);

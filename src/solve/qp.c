@@ -207,6 +207,7 @@ static double objective(const abQpDef* def, const double* x) {
 
 abSolveResult ab_qp(const abQpDef* def, double* x, double* multiplier, void* workspace) {
   abSolveResult result = {AB_SOLVE_INPUT, 0, INFINITY, INFINITY};
+  if (!def || !x || !workspace) return result;
   int n = def->nvar, m = def->nrow;
   Qp s;
   if (n > 0) memset(x, 0, (size_t)n * sizeof(double));

@@ -63,6 +63,9 @@ static abStatus summarise(const abPolyhedron* A, const abPolyhedron* B, abVec3 o
 abStatus ab_overlap_of_convex(const abConvex* A, const abConvex* B, abOverlapSummary* out,
                               abError* error) {
   if (!A || !B || !out) return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "two bodies are needed");
+  if ((A->nvert > 0 && !A->vert) || (B->nvert > 0 && !B->vert))
+    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+                   "a body is said to have corners, without any");
   *out = (abOverlapSummary){0};
   abVec3 origin = A->nvert > 0 && v3_finite(A->vert[0]) ? A->vert[0] : v3_zero();
   abPolyhedron* a = make_body(A, origin, "A", error);

@@ -451,6 +451,7 @@ int ab_patch_section(const abOverlap* o, const abPatch* patch, abArena* scratch,
 // Q = [S 1, -[m x]; [m x], tr(M) 1 - M] with m, M the first and second moments in space, because
 // -[r x]^2 = r.r 1 - r r^T.
 void ab_patch_Q(const abPatch* p, abMat6* Q) {
+  if (!p || !Q) return;
   abVec3 m = v3_add(v3_scale(p->mx, p->t1), v3_scale(p->my, p->t2));
   abMat3 skew = m3_skew(m);
   double a[3] = {p->t1.x, p->t1.y, p->t1.z}, b[3] = {p->t2.x, p->t2.y, p->t2.z};

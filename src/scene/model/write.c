@@ -153,8 +153,9 @@ static void put_model(Writer* w) {
 }
 
 void* ab_model_bytes(const abModel* model, size_t* n, abError* error) {
-  if (!model) {
-    ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "there is no model; did loading it fail?");
+  if (!model || !n) {
+    ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+            n ? "there is no model; did loading it fail?" : "the number of bytes has no place");
     return NULL;
   }
   Writer w = {.model = (const char*)model};
