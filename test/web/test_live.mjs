@@ -3,7 +3,7 @@
 // usage: node test_live.mjs ABUT_PROGRAM OUT_FOLDER (needs ABUT_NODE_MODULES); exit code 77: skipped
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { gzipSync, inflateSync } from "node:zlib";
 import { need, openPage, runTests } from "./browser.mjs";
@@ -26,6 +26,21 @@ writeFileSync(file("blocks.xml"), `<mujoco model="blocks">
 </mujoco>\n`);
 abut("live", file("blocks.xml"), file("blocks.html"));
 
+// A block on a slide with a motor, a keyframe that sets it, and a friction that only a <pair> knows.
+writeFileSync(file("motor.xml"), `<mujoco model="motor">
+  <option timestep="0.002"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1" friction="0.9"/>
+    <body name="cube" pos="0 0 0.05"><freejoint/><geom name="cube" type="box" size=".05 .05 .05" density="500" friction="0.9"/></body>
+    <body name="arm" pos="0 0.5 0.3"><joint name="arm" type="slide" axis="1 0 0" range="-.3 .3" limited="true" damping="5"/>
+      <geom type="box" size=".04 .04 .04" density="500"/></body>
+  </worldbody>
+  <contact><pair geom1="floor" geom2="cube" friction="0.5 0.5 0.005 0.0001 0.0001" condim="4"/></contact>
+  <actuator><position name="arm" joint="arm" kp="200" ctrllimited="true" ctrlrange="-.2 .2"/></actuator>
+  <keyframe><key name="out" qpos="0 0 0.05 1 0 0 0 0.1" ctrl="0.1"/></keyframe>
+</mujoco>\n`);
+abut("live", file("motor.xml"), file("motor.html"), "--key", "out", "--set", "tolerance=1e-7");
+
 const tests = {
   async the_simulator_is_small() {
     const text = readFileSync(file("blocks.html"), "latin1");
@@ -37,7 +52,11 @@ const tests = {
 
   // To the bit: the same operations in the same order, and elementary functions of our own.
   async it_simulates_as_the_program_does() {
-    for (const [scene, ...more] of [["dominoes"], ["gears"], ["coin"], ["gripper_pinch"], ["arm_place"], ["demo", "--key", "go", "--step", "0.004"], ["six_blocks"], ["box_on_plane", "--contact", "volume-qp"], ["slide", "--contact", "ecp"]]) {
+    const scenes = readdirSync("scenes").filter((name) => name.endsWith(".xml")).map((name) => [name.replace(".xml", "")]);
+    assert.ok(scenes.length >= 20);
+    const others = [["demo", "--key", "go", "--step", "0.004"], ["box_on_plane", "--contact", "volume-qp"], ["slide", "--contact", "ecp"],
+      ["stack10", "--contact", "volume-pgs"], ["dominoes", "--contact", "point-pgs"], ["coin", "--key", "spin", "--contact", "volume-penalty"]];
+    for (const [scene, ...more] of [...scenes, ...others]) {
       abut("live", `scenes/${scene}.xml`, file(`${scene}.html`), ...more);
       await withPage(`${scene}.html`, async (page) => {
         const h = await page.evaluate(() => window.abut.live.sim.h);
@@ -160,6 +179,151 @@ const tests = {
     });
   },
 
+  async sliders_of_motors_tell_what_the_motors_do() {
+    await withPage("motor.html", async (page) => {
+      await reset(page);
+      const slider = page.locator("#actuators input"), value = page.locator("#actuators output");
+      assert.equal(Number(await slider.inputValue()), 0.1, "as the keyframe sets it");
+      assert.equal(await value.innerText(), "0.1");
+      await slider.evaluate((s) => ((s.value = "-0.1"), s.dispatchEvent(new Event("input"))));
+      await page.evaluate(() => window.abut.step(500));
+      near((await pose(page, "arm"))[0], -0.1, 0.02, "the arm goes where the slider says");
+      await reset(page);
+      assert.equal(Number(await slider.inputValue()), 0.1, "and a reset takes the slider back with the motor");
+      await page.evaluate(() => window.abut.step(500));
+      near((await pose(page, "arm"))[0], 0.1, 0.02, "which then holds its place");
+    });
+  },
+
+  async friction_of_pairs_follows_the_slider() {
+    await withPage("motor.html", async (page) => {
+      const pushed = async (factor) => {
+        await reset(page);
+        await slide(page, "friction", factor);
+        return page.evaluate(() => {
+          const { sim } = window.abut.live;
+          sim.freeHand();
+          sim.grab(0, sim.body("cube"), { x: 0, y: 0, z: 0.05 }, 40, 0.45 * 0.5 * 9.81);
+          sim.move(0, { x: 1, y: 0, z: 0.05 });
+          window.abut.step(100);
+          sim.release(0);
+          return window.abut.pose("cube")[0];
+        });
+      };
+      assert.ok((await pushed(0.1)) > 0.03);
+      assert.ok((await pushed(1)) < 0.003);
+    });
+  },
+
+  async parameters_given_stay_when_something_else_is_changed() {
+    await withPage("motor.html", async (page) => {
+      await reset(page);
+      await slide(page, "friction", 1);
+      const native = JSON.parse(abut("run", file("motor.xml"), "--key", "out", "--set", "tolerance=1e-7", "--time", "0.4", "--json", "--quiet"));
+      const plain = JSON.parse(abut("run", file("motor.xml"), "--key", "out", "--time", "0.4", "--json", "--quiet"));
+      assert.notEqual(native.hash, plain.hash, "the parameter matters");
+      const hash = () => page.evaluate(() => (window.abut.reset(), window.abut.step(200), window.abut.hash()));
+      assert.equal(await hash(), native.hash);
+      await slide(page, "friction", 0.5);
+      await slide(page, "friction", 1);
+      assert.equal(await hash(), native.hash, "after the friction was changed and set back");
+      await page.locator("#model").selectOption("volume-pgs");
+      await page.locator("#model").selectOption("patch");
+      assert.equal(await hash(), native.hash, "and after the contact model was");
+    });
+  },
+
+  async fingers_grab_lift_and_throw() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      const client = await page.context().newCDPSession(page);
+      const touch = (type, ...points) => client.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([id, x, y]) => ({ id, x, y })) });
+      const a = await spot(page, "cube"), b = await spot(page, "other");
+      await touch("touchStart", [0, a.x, a.y]);
+      await touch("touchStart", [0, a.x, a.y], [1, b.x, b.y]);
+      for (let k = 1; k <= 10; k++) await touch("touchMove", [0, a.x, a.y - 25 * k], [1, b.x, b.y - 25 * k]);
+      await page.waitForFunction(() => ["cube", "other"].every((n) => window.abut.pose(n)[2] > 0.1), null, { timeout: 120000 });
+      assert.equal(await page.evaluate(() => window.abut.live.hands.pointers.size), 2, "two fingers, two bodies");
+      // One finger lets go while it moves: the body flies on, here in simulated time, which no busy machine disturbs.
+      await page.evaluate(() => window.abut.pause());
+      const flight = await page.evaluate(() => {
+        const { live } = window.abut, [p] = [...live.hands.pointers.values()], name = live.sim.model.bodies[p.body].name;
+        for (let k = 0; k < 50; k++) live.sim.move(p.hand, { x: p.point.x + 0.006 * k, y: p.point.y, z: p.point.z }), window.abut.step(1);
+        live.hands.releaseAll();
+        const from = window.abut.pose(name)[0];
+        window.abut.step(20);
+        return window.abut.pose(name)[0] - from;
+      });
+      assert.ok(flight > 0.04, `thrown, it flies on: ${flight} m in 0.04 s`);  // the hand moved at 3 m/s
+      await touch("touchEnd");
+      assert.equal(await page.evaluate(() => window.abut.live.hands.pointers.size), 0);
+    });
+  },
+
+  async keys_work_whatever_was_clicked_last() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      await page.locator("#friction").click();
+      await slide(page, "friction", 1);
+      await page.keyboard.press("ArrowRight");
+      near(await time(page), 0.002, 1e-9, "a single step after a slider was moved by the mouse");
+      await page.locator("#one").click();
+      near(await time(page), 0.004, 1e-9);
+      await page.keyboard.press("Space");
+      await page.waitForFunction(() => window.abut.live.playing);
+      await page.keyboard.press("Space");
+      assert.equal(await page.evaluate(() => window.abut.live.playing), false, "space plays and pauses, once a press");
+      await page.keyboard.press("r");
+      assert.equal(await time(page), 0);
+      // A button reached by the keyboard is pressed by it.
+      await page.locator("#one").focus();
+      await page.keyboard.press("Space");
+      near(await time(page), 0.002, 1e-9, "space presses the button that has the focus");
+      assert.equal(await page.evaluate(() => window.abut.live.playing), false);
+      await page.locator("#friction").focus();
+      const before = await page.locator("#friction").inputValue();
+      await page.keyboard.press("ArrowRight");
+      assert.ok((await page.locator("#friction").inputValue()) > before, "and a slider moves");
+      await slide(page, "friction", 1);
+      await page.evaluate(() => document.activeElement.blur());
+    });
+  },
+
+  // Everything can be reached, nothing covers anything else, all bodies are in the picture.
+  async it_fits_on_a_telephone() {
+    abut("live", "scenes/demo.xml", file("fit.html"), "--step", "0.004");
+    for (const [width, height] of [[390, 844], [844, 390], [1440, 860], [320, 568]]) {
+      const { page, trouble, close } = await openPage(file("fit.html"), { width, height });
+      try {
+        await page.waitForFunction(() => window.abut, null, { timeout: 120000 });
+        const outside = () => page.evaluate(() => [...document.querySelectorAll("#bar > *, #side, #side > *, #head")].filter((e) => e.offsetParent !== null || e.id === "side")
+          .filter((e) => getComputedStyle(e).display !== "none").map((e) => [e.id || e.textContent.trim(), e.getBoundingClientRect()])
+          .filter(([id, r]) => r.width > 0 && (r.left < -1 || r.right > innerWidth + 1 || (!document.getElementById("side").contains(document.getElementById(id)) && (r.top < -1 || r.bottom > innerHeight + 1))))
+          .map(([id]) => id));
+        assert.deepEqual(await outside(), [], `${width} x ${height}`);
+        const lost = await page.evaluate(() => {
+          const { live } = window.abut;
+          return live.sim.moving.map((b) => live.sim.model.bodies[b].name).filter((name) => {
+            const p = live.stage.center.clone().set(...window.abut.pose(name).slice(0, 3)).project(live.stage.camera);
+            return Math.abs(p.x) > 1 || Math.abs(p.y) > 1;
+          });
+        });
+        assert.deepEqual(lost, [], `bodies outside of ${width} x ${height}`);
+        if (!(await page.locator("#side").isVisible())) await page.locator("#show-side").click();
+        assert.ok(await page.locator("#model").isVisible(), "the panel opens");
+        const over = await page.evaluate(() => {
+          const side = document.getElementById("side").getBoundingClientRect(), bar = document.getElementById("bar").getBoundingClientRect();
+          return side.bottom > bar.top || side.top < 0;
+        });
+        assert.equal(over, false, "and covers no buttons");
+        assert.deepEqual(await outside(), []);
+        assert.deepEqual(trouble, []);
+      } finally {
+        await close();
+      }
+    }
+  },
+
   async contacts_are_told_and_plotted() {
     await withPage("blocks.html", async (page) => {
       await reset(page);
@@ -226,6 +390,7 @@ const tests = {
         window.pad = { axes: [0, 0, 0, 0], buttons: Array.from({ length: 8 }, () => button(0)),
           vibrationActuator: { playEffect: async () => void window.rumbles++ } };
         Object.defineProperty(navigator, "getGamepads", { configurable: true, value: () => [window.pad] });
+        window.abut.live.devices.take(window.abut.live.sim.body("cube"));
         window.pad.buttons[7] = button(1);  // the right trigger lifts
       });
       await page.waitForFunction(() => window.abut.pose("cube")[2] > 0.1, null, { timeout: 120000 });

@@ -6,18 +6,21 @@ import { Devices } from "./devices.js";
 import { PresentViewer } from "./present_viewer.js";
 import { $ } from "./viewer.js";
 
-const BUDGET = 0.5;  // of the time between two pictures is for the simulation
+const BUDGET = 0.5;  // of the time between two pictures is for the simulation; on the average:
+const BURST = 0.35;  // so much more while something falls, as long as
+const SAVED = 1;     // s, not used before, last
 
 class Live extends PresentViewer {
   constructor(sim) {
     super(sim);
-    this.debt = 0, this.steps = 0, this.stepTime = 0;
+    this.debt = 0, this.steps = 0, this.stepTime = 0, this.saved = 0;
     this.hands = new Hands(this, sim, $("view"), $("hand-tip"));
     this.devices = new Devices(this, sim, $("device"));
-    this.stage.home(sim.moving.length > 8 ? 1.1 : 1.5);  // room to lift and throw
+    if (window.innerWidth <= 820) $("side").hidden = true, ($("show-side").checked = false);
     this.fillPage();
     this.listen();
     this.layout();
+    this.stage.home(sim.moving.length > 8 ? 1.25 : 1.7);  // room to lift and throw
     this.look();
     requestAnimationFrame((now) => this.tick(now));
   }
@@ -29,14 +32,7 @@ class Live extends PresentViewer {
     document.title = `${name} · abut live`;
     $("title").textContent = name;
     $("subtitle").textContent = `${sim.moving.length} bodies · abut ${sim.version}`;
-    const hint = $("hint");
-    hint.textContent = sim.text || "Grab a body and lift it. Drag beside it to turn the view. Shift: on the level. Wheel: nearer, farther.";
-    hint.hidden = false;
-    if (sim.home) {
-      const link = document.createElement("a");
-      link.href = sim.home, link.textContent = "all scenes";
-      hint.append(" ", link);
-    }
+    this.fillHint();
     const jointed = sim.model.joints?.some((j) => j.type !== "free");
     for (const m of sim.models) $("model").add(new Option(m.name, m.name, false, m.name === sim.contact_model));
     [...$("model").options].forEach((o, i) => {
@@ -51,17 +47,39 @@ class Live extends PresentViewer {
     this.writeSliders();
   }
 
+  // What there is to try, and with what: fingers, or mouse and keys.
+  fillHint() {
+    const { sim } = this, line = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+    const fingers = window.matchMedia("(pointer: coarse)").matches;
+    $("hint").replaceChildren(line("b", sim.text || "Grab a body and lift it."), line("span", fingers
+      ? "Drag a body to move it, beside it to turn the view; two fingers zoom."
+      : "Drag a body to move it (shift: on the level; wheel: nearer, farther), beside it to turn the view. Space plays, r resets."));
+    if (sim.home) $("hint").append(Object.assign(line("a", "all scenes"), { href: sim.home }));
+    $("hint").hidden = false;
+  }
+
   addActuators() {
     for (const [i, a] of this.sim.actuators.entries()) {
       const label = document.createElement("label"), slider = document.createElement("input"), value = document.createElement("output");
-      Object.assign(slider, { type: "range", min: a.low, max: a.high, step: (a.high - a.low) / 200, value: Math.min(Math.max(0, a.low), a.high) });
+      const name = document.createElement("span");
+      name.textContent = label.title = a.name;
+      Object.assign(slider, { type: "range", min: a.low, max: a.high, step: (a.high - a.low) / 200 });
       slider.oninput = () => {
-        value.textContent = formatNumber(slider.valueAsNumber);
         this.sim.wasm.live_ctrl(i, slider.valueAsNumber);
+        value.textContent = formatNumber(slider.valueAsNumber);
       };
-      label.append(a.name, slider, value);
+      label.append(name, slider, value);
       $("actuators").append(label);
     }
+    this.readActuators();
+  }
+
+  // A reset sets the motors, to nothing or to what the keyframe says.
+  readActuators() {
+    [...$("actuators").children].forEach((label, i) => {
+      const [, slider, value] = label.children, now = this.sim.wasm.live_get_ctrl(i);
+      slider.valueAsNumber = now, (value.textContent = formatNumber(now));
+    });
   }
 
   writeSliders() {
@@ -81,10 +99,16 @@ class Live extends PresentViewer {
     $("step-size").oninput = () => (this.sim.setStep(this.baseStep * 2 ** $("step-size").valueAsNumber), this.writeSliders());
     $("limit").oninput = () => (this.hands.setLimit(2 ** $("limit").valueAsNumber), this.writeSliders());
     document.addEventListener("visibilitychange", () => (this.last = undefined));
+    // What the mouse has worked gives the keys back: they mean the simulation. What was reached by
+    // the keyboard keeps them.
+    window.addEventListener("pointerup", () => document.activeElement?.tagName !== "SELECT" && document.activeElement?.blur());
+    for (const list of document.querySelectorAll("select")) list.addEventListener("change", () => list.blur());
   }
 
   key(e) {
-    if (["SELECT", "INPUT"].includes(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey) return;
+    const { tagName, type } = e.target, pressed = tagName === "BUTTON" || type === "checkbox";
+    if (tagName === "SELECT" || type === "range" || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (pressed && e.key === " ") return;  // presses it
     const act = {
       " ": () => this.toggle(), ArrowRight: () => (this.pause(), this.advance(e.shiftKey ? 10 : 1), this.look()),
       r: () => this.reset(), c: () => this.stage.home(),
@@ -120,6 +144,8 @@ class Live extends PresentViewer {
     this.hands.releaseAll();
     this.devices.release();
     this.sim.reset(key);
+    this.readActuators();
+    $("key").value = String(key);
     this.plot.clear();
     this.say("");
     this.look();
@@ -138,7 +164,8 @@ class Live extends PresentViewer {
   // As many steps as the time since the last picture asks for, as far as the budget goes: a scene that
   // is too large for the machine runs slower, and the page says so.
   run(passed) {
-    const { h } = this.sim, until = performance.now() + 1000 * BUDGET * Math.max(passed, 1 / 60);
+    const { h } = this.sim, start = performance.now(), share = BUDGET * Math.max(passed, 1 / 60);
+    const until = start + 1000 * (share + Math.min(this.saved, BURST * passed));
     this.debt = Math.min(this.debt + passed * this.speed, 0.1 * Math.max(this.speed, 1));
     const before = this.sim.t;
     while (this.debt >= h && performance.now() < until) {
@@ -148,6 +175,7 @@ class Live extends PresentViewer {
       this.debt -= n * h;
     }
     this.ran = (this.ran ?? 0) + this.sim.t - before, this.wanted = (this.wanted ?? 0) + passed * this.speed;
+    this.saved = Math.min(Math.max(this.saved + share - (performance.now() - start) / 1000, 0), SAVED);
     this.debt = Math.min(this.debt, 2 * h + 0.02 * this.speed);
   }
 
@@ -163,7 +191,7 @@ class Live extends PresentViewer {
     const ms = this.steps > 0 ? this.stepTime / this.steps : 0;
     const real = this.wanted > 0 ? this.ran / this.wanted : 1;
     this.rate = { step: ms, real };
-    $("rate").textContent = ms > 0 ? `${formatNumber(ms)} ms a step · ${Math.round(100 * real * this.speed)} % of real time` : "";
+    $("rate").textContent = this.playing && ms > 0 ? `${Number(ms.toPrecision(2))} ms a step · ${Math.round(100 * real * this.speed)} % of real time` : "";
     this.steps = this.stepTime = this.ran = this.wanted = 0;
   }
 

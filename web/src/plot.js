@@ -43,7 +43,7 @@ export class Plot {
     if (!w) return { w };
     this.canvas.width = Math.round(w * ratio), this.canvas.height = Math.round(h * ratio);
     const r = this.recording;
-    return this.box = { ratio, w, h, left: 40, right: w - 12, top: 8, bottom: h - 32,
+    return this.box = { ratio, w, h, left: 40, right: w - 12, top: 8, bottom: h - 28,
              t0: r.time[0], t1: Math.max(r.time[r.frames - 1], r.time[0] + 1e-9) };
   }
 
@@ -98,10 +98,11 @@ export class Plot {
     }
     g.textAlign = "center", g.textBaseline = "top";
     const dt = niceStep(box.t1 - box.t0, 5);
-    for (let t = Math.ceil(box.t0 / dt) * dt; t <= box.t1 + 1e-9; t += dt)
-      g.fillText(formatNumber(Number(t.toPrecision(6))), this.x(box, t), box.bottom + 12);
+    for (let t = Math.ceil(box.t0 / dt) * dt; t <= box.t1 + 1e-9; t += dt) {
+      const last = t + dt > box.t1 + 1e-9;
+      g.fillText(formatNumber(Number(t.toPrecision(6)), last ? "s" : ""), this.x(box, t), box.bottom + 12);
+    }
     g.textAlign = "left", g.fillText("N", 2, box.top - 4);
-    g.textAlign = "right", g.fillText("s", box.right, box.bottom + 21);
   }
 
   drawLine(g, box, key, color, dash) {

@@ -22,8 +22,8 @@ export class Simulation extends Present {
     this.give(scene);
     if (wasm.live_load(scene.length)) throw new Error(this.error());
     this.h = this.step;
-    this.setContact(this.contact_model || "none");
-    for (const [name, value] of Object.entries(this.params)) this.call("live_param", name, value);
+    this.given = this.contact_model || "none";
+    this.setContact(this.given);
     wasm.live_set_step(this.h);
     this.reset(this.key);
   }
@@ -54,9 +54,19 @@ export class Simulation extends Present {
   setContact(name) {
     this.call("live_contact", name);
     this.contact_model = name;
+    this.giveParams();
+  }
+  // The parameters the page was made with belong to the model it was made with, which forgets them
+  // whenever it is chosen anew.
+  giveParams() {
+    if (this.contact_model !== this.given) return;
+    for (const [name, value] of Object.entries(this.params)) this.call("live_param", name, value);
   }
   setStep(h) { this.h = h, this.wasm.live_set_step(h); }
-  setFriction(factor) { this.wasm.live_friction(factor); }
+  setFriction(factor) {
+    this.wasm.live_friction(factor);
+    this.giveParams();
+  }
 
   // Steps; how many were done: fewer where one breaks down.
   advance(n) { return this.wasm.live_step(n); }

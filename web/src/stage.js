@@ -79,6 +79,8 @@ function addEdges(material, code) {
   material.customProgramCacheKey = () => code;
 }
 
+const FROM = new THREE.Vector3(1.75, -2.35, 1.25).normalize();  // where the camera looks from
+
 export class Stage {
   constructor(canvas, recording) {
     this.recording = recording;
@@ -115,6 +117,8 @@ export class Stage {
     });
     const reach = Math.max(...model.geoms.filter((g) => g.type !== "plane" && this.recording.slot.has(g.body))
       .map((g) => Math.hypot(...g.size)), 1e-6);
+    this.balls = moving.map((body, i) => [...pose.slice(7 * i, 7 * i + 3), Math.max(0, ...model.geoms
+      .filter((g) => g.body === body && g.type !== "plane").map((g) => Math.hypot(...g.pos) + Math.min(Math.hypot(...g.size), model.extent || Infinity)))]);
     this.center = new THREE.Vector3(...box.map(([a, b]) => (a + b) / 2));
     const half = Math.hypot(...box.map(([a, b]) => (b - a) / 2)) + Math.min(reach, model.extent || reach);
     this.size = Math.max(half, 1e-6);
@@ -251,12 +255,27 @@ export class Stage {
     this.home();
   }
 
-  // `back`: how far away, to leave room around
+  // `back`: how far away, to leave room around; farther where the window is narrow
   home(back = this.back ?? 1) {
     this.back = back;
+    const free = (window.innerWidth - (this.panel ?? 0)) / window.innerHeight;
+    const distance = this.recording.frames === 1 ? back * this.reach(free) : 2.74 * back * Math.max(1, 1 / free) * this.size;
     this.controls.target.copy(this.center);
-    this.camera.position.copy(this.center).add(new THREE.Vector3(1.75, -2.35, 1.25).multiplyScalar(0.86 * back * this.size));
+    this.camera.position.copy(this.center).addScaledVector(FROM, distance);
     this.controls.update();
+  }
+
+  // The distance from which all bodies are seen where they were first, as balls around them.
+  reach(aspect) {
+    const right = new THREE.Vector3(0, 0, 1).cross(FROM).normalize(), up = FROM.clone().cross(right);
+    const slope = Math.tan((this.camera.fov * Math.PI) / 360), p = new THREE.Vector3();
+    let most = 0.5 * this.size;
+    for (const [x, y, z, r] of this.balls) {
+      p.set(x, y, z).sub(this.center);
+      const wide = (Math.abs(p.dot(right)) + r) / (slope * aspect), high = (Math.abs(p.dot(up)) + r) / slope;
+      most = Math.max(most, p.dot(FROM) + Math.max(wide, high));
+    }
+    return Math.min(most, 12 * this.size);
   }
 
   // The picture's middle is the middle of what the panel (and the bar below) leave free.

@@ -71,7 +71,9 @@ export class Viewer {
   show(group, on) { group.visible = on, this.dirty = true; }
   layout() {
     const side = $("side");
-    this.stage.resize(side.hidden ? 0 : side.offsetWidth);
+    document.body.style.setProperty("--bar", `${$("bar").offsetHeight}px`);
+    // Below a narrow picture the panel takes no width from it.
+    this.stage.resize(side.hidden || side.offsetWidth > window.innerWidth / 2 ? 0 : side.offsetWidth);
     this.plot.resize();
     this.fillSide();
     this.dirty = true;

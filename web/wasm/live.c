@@ -20,7 +20,7 @@ typedef struct Live {
   abModel* model;
   abData* data;
   unsigned char* room;  // for bytes from the page
-  double* friction;     // 4 per geom, as the file has them: friction[3], mu_static
+  double* friction;     // as the file has them: per geom friction[3], mu_static; per pair friction[5]
   unsigned char* frame;
   size_t frame_room;
   Hand hand[NHAND];
@@ -49,6 +49,9 @@ static void keep_friction(void) {
     memcpy(live.friction + 4 * i, live.model->geom[i].friction, 3 * sizeof(double));
     live.friction[4 * i + 3] = live.model->geom[i].mu_static;
   }
+  double* pair = live.friction + 4 * live.model->ngeom;
+  for (int i = 0; i < live.model->npair_rule; i++)
+    memcpy(pair + 5 * i, live.model->pair_rule[i].friction, 5 * sizeof(double));
 }
 
 // The model of the n bytes in the room; 0 where it is good, else live_error says why not.
@@ -57,7 +60,8 @@ EXPORT(live_load) int live_load(int n) {
   live.model = ab_model_load_memory("the scene of this page", live.room, (size_t)n, &live.error);
   if (live.model) live.data = ab_data_create(live.model, &live.error);
   if (!live.data) return 1;
-  live.friction = malloc(sizeof(double) * 4 * (size_t)(live.model->ngeom + 1));
+  live.friction =
+      malloc(sizeof(double) * (size_t)(4 * live.model->ngeom + 5 * live.model->npair_rule + 1));
   if (!live.friction) return strcpy(live.error.message, "no memory"), 1;
   keep_friction();
   return 0;
@@ -154,6 +158,7 @@ EXPORT(live_status) int live_status(void) { return (int)live.data->stat.status; 
 EXPORT(live_asleep) int live_asleep(void) { return live.data->stat.nasleep; }
 EXPORT(live_sleep) void live_sleep(int on) { live.data->sleep.on = on != 0; }
 EXPORT(live_ctrl) void live_ctrl(int i, double x) { live.data->ctrl[i] = x; }
+EXPORT(live_get_ctrl) double live_get_ctrl(int i) { return live.data->ctrl[i]; }
 
 EXPORT(live_energy) double live_energy(void) {
   abEnergy e = ab_energy(live.model, live.data);
@@ -182,6 +187,10 @@ EXPORT(live_friction) void live_friction(double factor) {
     for (int k = 0; k < 3; k++) geom[i].friction[k] = factor * from[k];
     geom[i].mu_static = from[3] < 0 ? from[3] : factor * from[3];
   }
+  abPairRule* pair = (abPairRule*)live.model->pair_rule;
+  for (int i = 0; i < live.model->npair_rule; i++)
+    for (int k = 0; k < 5; k++)
+      pair[i].friction[k] = factor * live.friction[4 * live.model->ngeom + 5 * i + k];
   const abContactModel* contact = live.data->contact;
   ab_set_contact(live.model, live.data, contact ? contact->name : "none", &live.error);
 }
