@@ -156,6 +156,8 @@ static void print_json(const HapticLoop* loop, const Timing* t) {
   json_object_set_new(j, "steps", json_integer(loop->nstep));
   json_object_set_new(j, "time", json_real(loop->data->time));
   json_object_set_new(j, "missed", json_integer(loop->missed));
+  json_object_set_new(j, "missed_own", json_integer(loop->missed_own));
+  json_object_set_new(j, "faults", json_integer(loop->faults));
   json_object_set_new(j, "step_us", spread_json(t->step));
   json_object_set_new(j, "cpu_us", spread_json(t->cpu));
   json_object_set_new(j, "late_us", spread_json(t->late));
@@ -179,7 +181,9 @@ static void print_spread(const char* what, Spread s) {
 }
 
 static void print_text(const HapticLoop* loop, const Timing* t) {
-  printf("%ld steps at %g Hz, %ld deadlines missed\n", loop->nstep, loop->rate, loop->missed);
+  printf("%ld steps at %g Hz, %ld deadlines missed", loop->nstep, loop->rate, loop->missed);
+  if (loop->missed) printf(", %ld of them by the step's own work", loop->missed_own);
+  printf("\n");
   print_spread("a step", t->step);
   print_spread("  processor", t->cpu);
   if (!loop->free_running) print_spread("begins late", t->late);

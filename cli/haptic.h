@@ -20,6 +20,8 @@ typedef struct HapticLoop {
   void* context;
   // results
   long nstep, missed;
+  long missed_own;  // of these, by steps whose own processor time is more than a period
+  long faults;      // pages the loop had to wait for
   // per step: how long it took, the processor time in that, and how late it began
   float *step_us, *cpu_us, *late_us;
   abWrench* history;  // per step and pointer: at the centre of mass, for the recording

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,6 +75,18 @@ static void leave_system(HapticLoop* loop) {
   if (loop->locked) munlockall();
 }
 
+// Gives every page of a block its memory now. Writing zeros would not: the compiler knows that
+// calloc has written them.
+static void touch(void* block, size_t bytes) {
+  volatile unsigned char* b = block;
+  for (size_t i = 0; i < bytes; i += 1024) b[i] = 0;
+}
+
+static long page_faults(void) {
+  struct rusage use;
+  return getrusage(RUSAGE_THREAD, &use) == 0 ? use.ru_minflt + use.ru_majflt : 0;
+}
+
 bool haptic_prepare(HapticLoop* loop) {
   size_t n = (size_t)ceil(loop->time * loop->rate) + 1;
   size_t wrenches = n * (size_t)loop->npointer;
@@ -86,7 +99,10 @@ bool haptic_prepare(HapticLoop* loop) {
   loop->history = calloc(wrenches ? wrenches : 1, sizeof(abWrench));
   if (loop->step_us && loop->cpu_us && loop->late_us && loop->history) {
     // Touched now, so that no step waits for a page: the results, and what a step works with.
-    memset(loop->history, 0, wrenches * sizeof(abWrench));
+    touch(loop->history, wrenches * sizeof(abWrench));
+    touch(loop->step_us, n * sizeof(float));
+    touch(loop->cpu_us, n * sizeof(float));
+    touch(loop->late_us, n * sizeof(float));
     for (int i = 0; i < 50; i++) ab_step(loop->model, loop->data);
     ab_data_reset(loop->model, loop->data, loop->key);
     return true;
@@ -139,12 +155,14 @@ void haptic_run(HapticLoop* loop) {
   if (!loop->free_running) ask_system(loop);
   bool told[HAPTIC_POINTERS] = {false};
   long n = (long)(loop->time * loop->rate + 0.5);
+  long faults = page_faults();
   double period = 1 / loop->rate, due = clock_now() + 2 * period;
   while (loop->nstep < n && !interrupted && loop->status != AB_STEP_BROKEN) {
     if (!loop->free_running) wait_until(due);
     double begin = clock_now();
     one_step(loop);
     double end = clock_now();
+    bool own = (double)loop->cpu_us[loop->nstep] > 1e6 * period;
     loop->late_us[loop->nstep] = loop->free_running ? 0 : (float)(1e6 * (begin - due));
     if (loop->status != AB_STEP_BROKEN) loop->nstep++;
     tell_trouble(loop, told);
@@ -153,9 +171,11 @@ void haptic_run(HapticLoop* loop) {
     if (loop->free_running || end <= due) continue;
     double behind = ceil((end - due) / period);
     loop->missed += (long)behind;
+    if (own) loop->missed_own += (long)behind;
     due += behind * period;
   }
   loop->stopped = interrupted != 0;
+  loop->faults = page_faults() - faults;
   if (!loop->free_running) leave_system(loop);
   sigaction(SIGINT, &before[0], NULL);
   sigaction(SIGTERM, &before[1], NULL);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -17,7 +18,8 @@
 
 static const double SMOOTH = 0.015;  // s
 
-enum { AXES = 6 };  // ABS_X, Y, Z, RX, RY, RZ
+enum { AXES = 6 };         // ABS_X, Y, Z, RX, RY, RZ
+enum { MOST_READS = 64 };  // per step, of 16 events: a device that floods must not hold the loop
 
 typedef struct Evdev {
   int fd;
@@ -36,6 +38,14 @@ static void ask_range(Evdev* d, int axis) {
   d->reach[axis] = 0.5 * ((double)info.maximum - info.minimum);
 }
 
+// Whether events can come from there: an input device, or a pipe that stands for one.
+static bool speaks_events(int fd) {
+  struct stat s;
+  int version;
+  if (fstat(fd, &s) != 0) return false;
+  return S_ISFIFO(s.st_mode) || (S_ISCHR(s.st_mode) && ioctl(fd, EVIOCGVERSION, &version) == 0);
+}
+
 static abStatus open_evdev(void* device, const char* arguments, abPose start, abError* error) {
   Evdev* d = device;
   static const char* const names[] = {"scale", "speed", NULL};
@@ -52,6 +62,11 @@ static abStatus open_evdev(void* device, const char* arguments, abPose start, ab
     return ab_fail(error, AB_ERROR_FILE, file, 0,
                    "the device cannot be opened: %s; reading devices needs the group 'input'",
                    strerror(errno));
+  if (!speaks_events(d->fd)) {
+    close(d->fd);
+    return ab_fail(error, AB_ERROR_ARGUMENT, file, 0,
+                   "this is no input device; they are listed in /dev/input/by-id");
+  }
   d->scale = value[0], d->speed = value[1];
   d->start = start, d->want = d->x = start.p;
   for (int i = 0; i < AXES; i++) ask_range(d, i);
@@ -77,7 +92,7 @@ static abDeviceStatus read_evdev(void* device, double time, double h, abHand* ha
   Evdev* d = device;
   (void)time;
   struct input_event event[16];
-  for (;;) {
+  for (int k = 0; k < MOST_READS; k++) {
     ssize_t n = read(d->fd, event, sizeof event);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) break;
     if (n <= 0) return AB_DEVICE_LOST;

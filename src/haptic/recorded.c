@@ -20,6 +20,9 @@ static abStatus open_recorded(void* device, const char* arguments, abPose start,
   if (!file[0])
     return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
                    "a recorded hand needs its file: recorded:FILE.csv");
+  if (!(value[0] > 0 && value[0] < INFINITY))
+    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+                   "the speed of a recorded hand is above 0, as in speed=0.5");
   d->speed = value[0], d->stop = value[1];
   return ab_hand_table_read(file, start, &d->table, error);
 }

@@ -14,7 +14,8 @@
 #include "haptic/table.h"
 #include "math/rotation.h"
 
-enum { LATE = 256, WAVES = 4 };
+enum { LATE = 1024, WAVES = 4 };
+static const double LONGEST = 0.2;  // s of delay: what LATE steps are at 5 kHz
 
 typedef struct Virtual {
   abHandTable table;
@@ -41,11 +42,13 @@ static abStatus open_virtual(void* device, const char* arguments, abPose start, 
   char file[512];
   abStatus status = ab_device_arguments(arguments, names, value, file, sizeof file, error);
   if (status != AB_OK) return status;
-  bool good = value[0] > 0 && value[5] < 1e12;
+  bool good = value[0] > 0 && value[3] <= LONGEST && value[5] < 1e12;
   for (int i = 1; i < 7; i++) good = good && value[i] >= 0;
   if (!good)
     return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
-                   "a virtual hand has a mass above 0, a seed below 1e12, and nothing negative");
+                   "a virtual hand has a mass above 0, a delay of at most %g s, a seed below 1e12, "
+                   "and nothing negative",
+                   LONGEST);
   d->start = start;
   d->mass = value[0], d->stiffness = value[1], d->damping = value[2];
   d->delay = value[3], d->tremor = value[4], d->repeat = value[6];
@@ -71,8 +74,8 @@ static abDeviceStatus read_virtual(void* device, double time, double h, abHand* 
   double at = d->repeat > 0 ? fmod(time, d->repeat) : time;
   abHand aim = d->table.n > 0 ? ab_hand_table_reach(&d->table, at) : (abHand){.pose = d->start};
   if (!d->begun) d->x = aim.pose.p, d->begun = true;
-  int late = (int)(d->delay / h + 0.5);
-  abVec3 force = d->felt[(d->now + LATE - (late < LATE ? late : LATE - 1)) % LATE];
+  int late = (int)fmin(d->delay / h + 0.5, LATE - 1);
+  abVec3 force = d->felt[(d->now + LATE - late) % LATE];
   abVec3 way = v3_sub(v3_add(aim.pose.p, tremble(d, time)), d->x);
   abVec3 push = v3_add(v3_axpy(d->damping, aim.twist.lin, v3_scale(d->stiffness, way)), force);
   // (m + h D + h^2 K) v = m v + h (K way + D u + F)

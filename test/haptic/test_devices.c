@@ -164,10 +164,17 @@ static void a_mouse_and_a_stick_move_the_pointer(void** state) {
 
 static void a_mouse_that_is_unplugged_is_lost(void** state) {
   (void)state;
-  Open o = open_device("evdev", "/dev/null", pose_identity());  // ends at once
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/abut-evdev-%ld", (long)getpid());
+  unlink(path);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  int fd = open(path, O_RDWR);
+  Open o = open_device("evdev", path, pose_identity());
+  close(fd);  // nobody writes any more: the pipe has ended
   abHand hand;
   assert_int_equal(o.type->read(o.device, 0, h, &hand), AB_DEVICE_LOST);
   close_device(o);
+  unlink(path);
 }
 
 // --- tables ---

@@ -20,7 +20,7 @@ typedef struct Live {
   abModel* model;
   abData* data;
   unsigned char* room;  // for bytes from the page
-  double* friction;     // as the file has them: per geom friction[3], mu_static; per pair friction[5]
+  double* friction;  // as the file has them: per geom friction[3], mu_static; per pair friction[5]
   unsigned char* frame;
   size_t frame_room;
   Hand hand[NHAND];
