@@ -406,6 +406,20 @@ const tests = {
     });
   },
 
+  async the_gallery_has_every_scene_with_a_picture() {
+    execFileSync("tools/gallery.py", [program, file("gallery")], { encoding: "utf8" });
+    const { page, trouble, close } = await openPage(file("gallery/index.html"));
+    try {
+      const shown = await page.locator("li a").evaluateAll((list) => list.map((a) => [a.getAttribute("href").replace(".html", ""), a.querySelector("img").naturalWidth > 0]));
+      const scenes = readdirSync("scenes").filter((name) => name.endsWith(".xml")).map((name) => name.replace(".xml", ""));
+      assert.deepEqual(shown.map(([name]) => name).sort(), scenes.sort());
+      assert.deepEqual(shown.filter(([, drawn]) => !drawn), []);
+      assert.deepEqual(trouble, []);
+    } finally {
+      await close();
+    }
+  },
+
   async a_damaged_page_says_so() {
     const text = readFileSync(file("blocks.html"), "latin1");
     const at = text.indexOf('id="abut-scene">') + 200;
