@@ -1,5 +1,8 @@
 // Any file a model can come from: a model file is told by its first bytes, everything else is a
-// scene. The file is read once, for it may be a pipe.
+// scene; but what is called .abm is no scene, also where its beginning is gone. The file is read
+// once, for it may be a pipe.
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/input.h"
@@ -11,6 +14,11 @@ typedef struct Bytes {
   char* byte;
   size_t n;
 } Bytes;
+
+static bool is_model_file(const char* path, Bytes b) {
+  size_t n = strlen(path);
+  return ab_begins_model_file(b.byte, b.n) || (n > 4 && strcmp(path + n - 4, ".abm") == 0);
+}
 
 static abModel* load_model_file(const char* path, Bytes b, const abLoadOption* option,
                                 abError* error) {
@@ -39,8 +47,8 @@ abModel* ab_load_with(const char* path, const abLoadOption* option, abNotes* not
   if (!option) option = &plain;
   if (notes) *notes = (abNotes){0};
   if (ab_input_read(path, &b.byte, &b.n, error) != AB_OK) return NULL;
-  abModel* model = ab_begins_model_file(b.byte, b.n) ? load_model_file(path, b, option, error)
-                                                     : load_scene(path, b, option, notes, error);
+  abModel* model = is_model_file(path, b) ? load_model_file(path, b, option, error)
+                                          : load_scene(path, b, option, notes, error);
   ab_free(b.byte);
   return model;
 }

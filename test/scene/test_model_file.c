@@ -315,6 +315,24 @@ static void a_damaged_file_is_refused(void** state) {
   ab_model_free(model);
 }
 
+// Copied as text, a model file has lost its first bytes: it is still no scene in XML.
+static void what_is_called_abm_is_never_read_as_a_scene(void** state) {
+  (void)state;
+  const char* path = ABUT_BINARY_DIR "/test_no_model.abm";
+  const char* const text[] = {"", "x", "<mujoco/>",
+                              "\x89"
+                              "abm\n\x1a\n and more than a head of 32 bytes"};
+  for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+    abError error = {0};
+    FILE* f = fopen(path, "wb");
+    fputs(text[i], f);
+    fclose(f);
+    assert_null(ab_load(path, NULL, &error));
+    assert_non_null(strstr(error.message, "not a model file"));
+  }
+  remove(path);
+}
+
 static void another_version_is_told_apart_from_damage(void** state) {
   (void)state;
   size_t n;
@@ -414,6 +432,7 @@ int main(void) {
       cmocka_unit_test(it_moves_as_the_scene_does),
       cmocka_unit_test(a_model_file_loads_where_a_scene_does),
       cmocka_unit_test(a_damaged_file_is_refused),
+      cmocka_unit_test(what_is_called_abm_is_never_read_as_a_scene),
       cmocka_unit_test(another_version_is_told_apart_from_damage),
       cmocka_unit_test(a_forged_file_is_refused_or_sound),
       cmocka_unit_test(a_negative_margin_comes_back),

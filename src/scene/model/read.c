@@ -298,7 +298,9 @@ abModel* ab_model_read_body(const char* name, const void* bytes, size_t n, abErr
 abModel* ab_model_load_memory(const char* name, const void* bytes, size_t n, abError* error) {
   const unsigned char* p = bytes;
   if (!bytes || n < AB_MODEL_HEAD || !ab_begins_model_file(bytes, n)) {
-    ab_fail(error, AB_ERROR_PARSE, name, 0, "not a model file, or one that was cut short");
+    ab_fail(error, AB_ERROR_PARSE, name, 0,
+            "not a model file, or one that was cut short or changed on its way (copied as "
+            "text?); write it again with 'abut convert SCENE OUT.abm'");
     return NULL;
   }
   if (little(p + 8, 8) != ab_model_stamp()) {
