@@ -292,7 +292,7 @@ const tests = {
   // Everything can be reached, nothing covers anything else, all bodies are in the picture.
   async it_fits_on_a_telephone() {
     abut("live", "scenes/demo.xml", file("fit.html"), "--step", "0.004");
-    for (const [width, height] of [[390, 844], [844, 390], [1440, 860], [320, 568]]) {
+    for (const [width, height] of [[390, 844], [844, 390], [1440, 860], [1024, 640], [320, 568]]) {
       const { page, trouble, close } = await openPage(file("fit.html"), { width, height });
       try {
         await page.waitForFunction(() => window.abut, null, { timeout: 120000 });

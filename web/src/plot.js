@@ -76,11 +76,14 @@ export class Plot {
     this.drawLine(g, box, "friction", "#d23b3b", []);
     this.drawLine(g, box, "normal", "#2457c5", []);
     g.restore();
+    // Each sample tells of the time since the one before it.
     const width = Math.max(1, (box.right - box.left) / this.recording.frames + 0.5);
-    for (const s of this.series) {
+    this.series.forEach((s, i) => {
+      const before = this.series[i - 1], x = this.x(box, s.t);
+      const from = before?.f === s.f - 1 ? Math.min(this.x(box, before.t), x - width) : x - width;
       g.fillStyle = COLOR[s.mode];
-      g.fillRect(this.x(box, s.t) - width / 2, box.bottom + 3, width, 6);
-    }
+      g.fillRect(Math.max(from, box.left), box.bottom + 3, x - Math.max(from, box.left), 6);
+    });
   }
 
   x(box, t) { return box.left + ((t - box.t0) / (box.t1 - box.t0)) * (box.right - box.left); }

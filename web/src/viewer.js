@@ -109,7 +109,8 @@ export class Viewer {
     const first = tr.insertCell();
     first.append(dot, name);
     first.title = name;
-    for (const text of [formatNumber(normal), formatNumber(friction), formatNumber(1e4 * area)])
+    // Friction that is rounding is none here; the tip tells it.
+    for (const text of [formatNumber(normal), formatNumber(friction > 1e-5 * normal ? friction : 0), formatNumber(1e4 * area)])
       tr.insertCell().textContent = text;
     return tr;
   }
