@@ -99,8 +99,14 @@ static ViewServer* start(const char* page, const char* token, size_t room, int* 
   s->page = page, s->token = token;
   s->frame = malloc(LWS_PRE + room);
   lws_set_log_level(0, NULL);
-  struct lws_context_creation_info info = {
-      .port = 0, .iface = "127.0.0.1", .protocols = protocol, .gid = -1, .uid = -1, .user = s};
+  // With IPv6 the library takes the interface for none and listens to the whole network.
+  struct lws_context_creation_info info = {.port = 0,
+                                           .iface = "127.0.0.1",
+                                           .options = LWS_SERVER_OPTION_DISABLE_IPV6,
+                                           .protocols = protocol,
+                                           .gid = -1,
+                                           .uid = -1,
+                                           .user = s};
   s->context = s->frame ? lws_create_context(&info) : NULL;
   struct lws_vhost* host = s->context ? lws_get_vhost_by_name(s->context, "default") : NULL;
   if (host && pthread_create(&s->thread, NULL, serve, s) == 0)

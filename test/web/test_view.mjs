@@ -5,6 +5,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import http from "node:http";
+import net from "node:net";
+import os from "node:os";
 import { join, resolve } from "node:path";
 import { need, openPage } from "./browser.mjs";
 
@@ -52,6 +54,15 @@ try {
     assert.notEqual(await status(path, upgrade), 101, path);
   }
   console.log("ok   without_the_token_nothing_is_given");
+
+  const reached = (host) => new Promise((r) => {
+    const socket = net.connect({ host, port: Number(address.port) }, () => (socket.destroy(), r(true)));
+    socket.on("error", () => r(false)).setTimeout(5000, () => (socket.destroy(), r(false)));
+  });
+  const own = Object.values(os.networkInterfaces()).flat().filter((a) => a.address !== "127.0.0.1" && !a.address.startsWith("fe80"));
+  for (const host of ["127.0.0.5", ...own.map((a) => a.address)]) assert.equal(await reached(host), false, `reached by ${host}`);
+  assert.ok(await reached("127.0.0.1"));
+  console.log("ok   it_listens_to_this_machine_alone");
 
   run.kill("SIGINT");
   assert.equal(await ended, 0);
