@@ -18,8 +18,8 @@ class View extends PresentViewer {
     document.title = `${name} · abut haptic`;
     $("title").textContent = name;
     $("subtitle").textContent = `${remote.moving.length} bodies · hands in the loop`;
-    this.stage.home(1.3);
     this.layout();
+    this.stage.home(1.5);  // room to lift
     this.setPlaying(true);
     this.connect();
     requestAnimationFrame((now) => this.tick(now));
@@ -45,7 +45,7 @@ class View extends PresentViewer {
       this.showPresent();
       this.plot.add();
       this.hands.draw(this.sim.handList);
-      $("rate").textContent = this.sim.handList.map((h) => formatNumber(Math.hypot(...h.force), "N")).join(" · ");
+      $("rate").textContent = "hands feel " + this.sim.handList.map((h) => formatNumber(Math.hypot(...h.force), "N")).join(" · ");
     }
     this.draw(now, passed);
     requestAnimationFrame((t) => this.tick(t));
