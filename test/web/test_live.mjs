@@ -292,7 +292,7 @@ const tests = {
   // Everything can be reached, nothing covers anything else, all bodies are in the picture.
   async it_fits_on_a_telephone() {
     abut("live", "scenes/demo.xml", file("fit.html"), "--step", "0.004");
-    for (const [width, height] of [[390, 844], [844, 390], [1440, 860], [1024, 640], [320, 568]]) {
+    for (const [width, height] of [[390, 844], [844, 390], [1440, 860], [1280, 720], [1024, 640], [320, 568]]) {
       const { page, trouble, close } = await openPage(file("fit.html"), { width, height });
       try {
         await page.waitForFunction(() => window.abut, null, { timeout: 120000 });
@@ -301,6 +301,7 @@ const tests = {
           .filter(([id, r]) => r.width > 0 && (r.left < -1 || r.right > innerWidth + 1 || (!document.getElementById("side").contains(document.getElementById(id)) && (r.top < -1 || r.bottom > innerHeight + 1))))
           .map(([id]) => id));
         assert.deepEqual(await outside(), [], `${width} x ${height}`);
+        if (width >= 1280) assert.ok((await page.locator("#bar").boundingBox()).height < 60, `one row of buttons at ${width} x ${height}`);
         const lost = await page.evaluate(() => {
           const { live } = window.abut;
           return live.sim.moving.map((b) => live.sim.model.bodies[b].name).filter((name) => {
