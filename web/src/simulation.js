@@ -75,7 +75,10 @@ export class Simulation extends Present {
   hash() { return BigInt.asUintN(64, this.wasm.live_hash()).toString(16).padStart(16, "0"); }
 
   // Takes over the present state for drawing.
-  look() { this.readFrame(this.wasm.memory.buffer, this.wasm.live_frame()); }
+  look() {
+    const at = this.wasm.live_frame();  // may let the memory grow, which then is another buffer
+    this.readFrame(this.wasm.memory.buffer, at);
+  }
 
   poseOf(which) {
     this.look();
