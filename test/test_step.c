@@ -1,7 +1,10 @@
 // What a step promises whatever the contact model: no allocation, the same result twice and for any
 // number of threads, a state put back when it breaks down.
+#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "math/spatial.h"
 #include "support/check.h"
@@ -59,6 +62,28 @@ static void same_inputs_give_the_same_hash_at_any_number_of_threads(void** state
   }
 }
 
+static void child_of_a_fork_has_threads_of_its_own(void** state) {
+  (void)state;
+  abError error;
+  World w = heap("patch");
+  assert_int_equal(ab_set_threads(w.data, 3, &error), AB_OK);
+  world_run(&w, 0.1);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // threads that are not there would be waited for
+    world_run(&w, 0.1);
+    unsigned char last = (unsigned char)ab_state_hash(w.model, w.data);
+    world_free(&w);
+    _exit(last);
+  }
+  int status;
+  world_run(&w, 0.1);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), (unsigned char)ab_state_hash(w.model, w.data));
+  world_free(&w);
+}
+
 static void reset_rewinds(void** state) {
   (void)state;
   for (int m = 0; m < ab_contact_model_count(); m++) {
@@ -109,6 +134,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_allocation_in_a_step_once_grown),
       cmocka_unit_test(same_inputs_give_the_same_hash_at_any_number_of_threads),
+      cmocka_unit_test(child_of_a_fork_has_threads_of_its_own),
       cmocka_unit_test(reset_rewinds),
       cmocka_unit_test(broken_step_leaves_the_state_as_it_was),
       cmocka_unit_test(step_that_makes_energy_from_nowhere_is_broken_and_names_the_body),

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -16,6 +17,8 @@ typedef struct Worker {
 struct abPool {
   int nworker;  // the calling thread is worker 0
   Worker* worker;
+  int nstarted;   // threads of the others
+  pid_t process;  // that started them
   pthread_mutex_t mutex;
   pthread_cond_t start, done;
   unsigned long round;  // counts loops; workers wait for it to change
@@ -54,45 +57,58 @@ static void* work(void* argument) {
   }
 }
 
+static void start_threads(struct abPool* pool) {
+  pthread_mutex_init(&pool->mutex, NULL);
+  pthread_cond_init(&pool->start, NULL);
+  pthread_cond_init(&pool->done, NULL);
+  pool->process = getpid();
+  pool->round = 0;
+  pool->nstarted = 0;
+  for (int i = 1; i < pool->nworker; i++) {
+    Worker* w = &pool->worker[i];
+    if (pthread_create(&w->thread, NULL, work, w) != 0) return;
+    pool->nstarted++;
+  }
+}
+
 abStatus ab_pool_create(int nthread, struct abPool** out) {
   *out = NULL;
   struct abPool* pool = ab_alloc_zero(sizeof *pool);
   if (!pool) return AB_ERROR_MEMORY;
-  pthread_mutex_init(&pool->mutex, NULL);
-  pthread_cond_init(&pool->start, NULL);
-  pthread_cond_init(&pool->done, NULL);
   pool->worker = ab_alloc_zero(sizeof(Worker) * (size_t)nthread);
-  if (!pool->worker) {
-    ab_pool_free(pool);
-    return AB_ERROR_MEMORY;
-  }
-  for (int i = 0; i < nthread; i++) {
+  for (int i = 0; pool->worker && i < nthread; i++) {
     Worker* w = &pool->worker[i];
     *w = (Worker){.pool = pool, .index = i};
     ab_arena_init(&w->scratch, SIZE_MAX);
-    if (i > 0 && pthread_create(&w->thread, NULL, work, w) != 0) {
-      ab_pool_free(pool);
-      return AB_ERROR_MEMORY;
-    }
     pool->nworker = i + 1;
+  }
+  start_threads(pool);
+  if (pool->nworker < nthread || pool->nstarted < nthread - 1) {
+    ab_pool_free(pool);
+    return AB_ERROR_MEMORY;
   }
   *out = pool;
   return AB_OK;
 }
 
-void ab_pool_free(struct abPool* pool) {
-  if (!pool) return;
+// A child of a fork has none of its parent's threads, and locks as the fork found them.
+static bool is_ours(const struct abPool* pool) { return pool->process == getpid(); }
+
+static void end_threads(struct abPool* pool) {
   pthread_mutex_lock(&pool->mutex);
   pool->quit = true;
   pthread_cond_broadcast(&pool->start);
   pthread_mutex_unlock(&pool->mutex);
-  for (int i = 0; i < pool->nworker; i++) {
-    if (i > 0) pthread_join(pool->worker[i].thread, NULL);
-    ab_arena_free(&pool->worker[i].scratch);
-  }
+  for (int i = 1; i <= pool->nstarted; i++) pthread_join(pool->worker[i].thread, NULL);
   pthread_cond_destroy(&pool->done);
   pthread_cond_destroy(&pool->start);
   pthread_mutex_destroy(&pool->mutex);
+}
+
+void ab_pool_free(struct abPool* pool) {
+  if (!pool) return;
+  if (is_ours(pool)) end_threads(pool);
+  for (int i = 0; i < pool->nworker; i++) ab_arena_free(&pool->worker[i].scratch);
   ab_free(pool->worker);
   ab_free(pool);
 }
@@ -108,12 +124,13 @@ void ab_pool_run(struct abPool* pool, int n, abTask task, void* context) {
     for (int i = 0; i < n; i++) task(context, i, 0);
     return;
   }
+  if (!is_ours(pool)) start_threads(pool);
   pthread_mutex_lock(&pool->mutex);
   pool->n = n;
   pool->task = task;
   pool->context = context;
   atomic_store(&pool->next, 0);
-  pool->nbusy = pool->nworker - 1;
+  pool->nbusy = pool->nstarted;
   pool->round++;
   pthread_cond_broadcast(&pool->start);
   pthread_mutex_unlock(&pool->mutex);
