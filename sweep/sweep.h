@@ -56,6 +56,8 @@ int ab_sweep_status_at(const abSweep* sweep);  // where status, residual and tim
 typedef struct abSweepWorker abSweepWorker;
 abSweepWorker* ab_sweep_worker_create(const abSweep* sweep, abError* error);
 void ab_sweep_worker_free(abSweepWorker* worker);
+// Runs end at their next step once *stop is not 0; their rows then mean nothing.
+void ab_sweep_worker_heed(abSweepWorker* worker, const volatile int* stop);
 // One run. *why, where not NULL, is what went wrong with a run that is not AB_RUN_OK. `record` is a
 // file for the recording, or NULL.
 abRunStatus ab_sweep_worker_run(abSweepWorker* worker, int64_t run, const char* record, double* row,

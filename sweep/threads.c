@@ -25,15 +25,13 @@ static bool stopped(const Crew* crew) {
   return atomic_load(&crew->failed) || (crew->stop && *crew->stop);
 }
 
-// False: stopped in the middle.
+// False: stopped in the middle, of a run perhaps.
 static bool run_chunk(Crew* crew, abSweepWorker* worker, int64_t chunk, double* row) {
   int64_t first, n, width = ab_sweep_width(crew->sweep);
   ab_sweep_chunk(crew->sweep, chunk, &first, &n);
-  for (int64_t i = 0; i < n; i++) {
-    if (stopped(crew)) return false;
+  for (int64_t i = 0; i < n && !stopped(crew); i++)
     ab_sweep_worker_run(worker, first + i, NULL, row + i * width, NULL);
-  }
-  return true;
+  return !stopped(crew);
 }
 
 static void* work(void* context) {
@@ -45,6 +43,7 @@ static void* work(void* context) {
   double* row = malloc(sizeof(double) * (size_t)most * (size_t)ab_sweep_width(crew->sweep));
   if (worker && !row) sweep_fail(&error, AB_ERROR_MEMORY, NULL, 0, "no memory for a chunk of rows");
   bool good = worker && row;
+  if (good) ab_sweep_worker_heed(worker, crew->stop);
   while (good && !stopped(crew) && crew->source->take(crew->source->context, &chunk)) {
     if (!run_chunk(crew, worker, chunk, row)) break;
     good = crew->source->deliver(crew->source->context, chunk, row, &error) == AB_OK;

@@ -26,6 +26,7 @@ struct abSweepWorker {
   Series forces, controls;
   SeriesPlace forces_place, controls_place;
   Watch watch;
+  const volatile int* stop;  // from outside, or NULL
 };
 
 static double wall_clock(void) {
@@ -177,6 +178,8 @@ static abStatus prepare(abSweepWorker* w, abError* error) {
 
 // --- the run ---
 
+void ab_sweep_worker_heed(abSweepWorker* w, const volatile int* stop) { w->stop = stop; }
+
 static int64_t step_count(double time, double h) {
   double n = time / h, whole = round(n);
   // 2 / 0.001 may come out a rounding error above 2000: that is 2000 steps, not 2001
@@ -216,7 +219,7 @@ static abStatus simulate(abSweepWorker* w, const Tape* tape, abRunStatus* outcom
       *outcome = AB_RUN_BROKEN;
       break;
     }
-    if (watch_step(&w->watch, w->data)) break;
+    if (watch_step(&w->watch, w->data) || (w->stop && *w->stop)) break;
     if (s->limit > 0 && wall_clock() - begun > s->limit) {
       *outcome = AB_RUN_TIMEOUT;
       break;

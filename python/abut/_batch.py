@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from . import _core
 from ._data import Data
+from ._errors import whole
 from ._model import Model
 from ._progress import Bar, Progress
 
@@ -141,16 +142,20 @@ def rollout(
     ctrl = _sequence(controls, "controls", (model.nu,))
     wrenches = _sequence(applied, "applied", (model.nbody, 6))
     given = [x for x in (ctrl, wrenches) if x is not None]
-    lengths = {x.shape[1] for x in given} | ({steps} if steps is not None else set())
+    lengths = {x.shape[1] for x in given} | ({whole(steps, "steps")} if steps is not None else set())
     if len(lengths) != 1:
         raise ValueError("say by controls, applied or steps how many samples there are" if not lengths else f"lengths differ: {sorted(lengths)}")
-    nsample = int(lengths.pop())
+    nsample = lengths.pop()
     sizes = {n} | {len(x) for x in given}
     n = max(sizes)
     if sizes - {1, n}:
         raise ValueError(f"the numbers of states, controls and wrenches differ: {sorted(sizes)}")
-    if nsample < 0 or substeps < 1:
+    if nsample < 0 or whole(substeps, "substeps") < 1:
         raise ValueError(f"{nsample} samples of {substeps} steps: give at least 0 and 1")
+    if not 0 <= whole(threads, "threads") <= 1024:
+        raise ValueError(f"{threads} threads: use 0 (all processors) to 1024")
+    if h is not None and not 0 < h < float("inf"):
+        raise ValueError(f"h must be a number above 0, it is {h}")
 
     def spread(x: Array | None) -> Array | None:
         return None if x is None else np.ascontiguousarray(np.broadcast_to(x, (n, *x.shape[1:])))

@@ -52,6 +52,16 @@ def unknown(what: str, name: object, known: tuple[str, ...]) -> KeyError:
     return NameNotFound(text)
 
 
+def whole(value: object, name: str) -> int:
+    """A whole number, of Python or numpy."""
+    import operator
+
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, not {value!r}") from None
+
+
 class NameNotFound(KeyError):
     """A name that does not exist. Its text is shown as it is (a KeyError would quote it)."""
 

@@ -205,6 +205,9 @@ class Model:
     def __init__(self, core: _core.Model, source: tuple[str, str], changes: dict[str, Array] | None = None) -> None:
         if not isinstance(core, _core.Model):
             raise TypeError("a Model is made by abut.load, abut.loads or Scene.compile")
+        # here rather than by the first array, inside compiled code: a program that ends during that import would be aborted
+        import numpy  # noqa: F401
+
         self._c = core
         self._source = source
         self._changes = dict(changes or {})

@@ -186,7 +186,7 @@ void fill_from_model(Batch& b, Varied& p) {
 }
 
 nb::object expand(nb::handle_t<Batch> self, const std::string& name) {
-  Batch& b = *nb::cast<Batch*>(self);
+  Batch& b = held<Batch>(self);
   Busy busy(b.busy);
   for (auto& p : b.varied)
     if (p->name == name) return varied_view(self, b, *p);
@@ -262,7 +262,8 @@ void check_inputs(const Batch& b) {
 
 // In pieces of about a tenth of a second, so that Ctrl-C ends it. A status is the worst of the
 // call's.
-void step(Batch& b, long n, nb::object progress) {
+void step(nb::handle_t<Batch> self, long n, nb::object progress) {
+  Batch& b = held<Batch>(self);
   if (n < 0) raise_value("%ld steps: give 0 or more", n);
   Busy busy(b.busy);
   check_inputs(b);
@@ -272,7 +273,7 @@ void step(Batch& b, long n, nb::object progress) {
     long now = std::min(n, piece);
     auto begun = std::chrono::steady_clock::now();
     {
-      nb::gil_scoped_release release;
+      Unlocked unlocked(self);
       b.pool.run(b.n, 1, [&](int i, int) { step_world(b, i, now); });
     }
     std::chrono::duration<double> past = std::chrono::steady_clock::now() - begun;
@@ -351,7 +352,8 @@ nb::object wrench(Batch& b, int body1, int body2) {
   return view(x, {N, 6}, owner, {}, true);
 }
 
-nb::object stats(const Batch& b, const std::string& what) {
+nb::object stats(Batch& b, const std::string& what) {
+  Busy busy(b.busy);
   size_t N = (size_t)b.n;
   auto* x = new double[N]();
   nb::capsule owner(x, [](void* p) noexcept { delete[](double*) p; });
@@ -368,7 +370,7 @@ nb::object stats(const Batch& b, const std::string& what) {
 template <std::vector<double> Batch::*array>
 nb::object rows(nb::handle_t<Batch> self, std::vector<size_t> shape, bool writable,
                 std::vector<int64_t> strides = {}, size_t offset = 0) {
-  Batch* b = nb::cast<Batch*>(self);
+  Batch* b = &held<Batch>(self);
   shape.insert(shape.begin(), (size_t)b->n);
   return view((b->*array).data() + offset, shape, self, strides, writable);
 }
@@ -377,7 +379,7 @@ nb::object rows(nb::handle_t<Batch> self, std::vector<size_t> shape, bool writab
 
 static void bind_rows(nb::class_<Batch>& c) {
   using Self = nb::handle_t<Batch>;
-#define COUNT(field) ((size_t)nb::cast<Batch*>(self)->model->field)
+#define COUNT(field) ((size_t)held<Batch>(self).model->field)
   c.def_prop_ro("q", [](Self self) { return rows<&Batch::q>(self, {COUNT(nq)}, true); })
       .def_prop_ro("v", [](Self self) { return rows<&Batch::v>(self, {COUNT(nv)}, true); })
       .def_prop_ro("ctrl",
@@ -406,7 +408,7 @@ static void bind_rows(nb::class_<Batch>& c) {
                    })
       .def_prop_ro("time", [](Self self) { return rows<&Batch::time>(self, {}, true); })
       .def_prop_ro("status", [](Self self) {
-        Batch* b = nb::cast<Batch*>(self);
+        Batch* b = &held<Batch>(self);
         size_t shape[] = {(size_t)b->n};
         return nb::cast(nb::ndarray<nb::numpy, const int32_t>(b->status.data(), 1, shape, self));
       });
@@ -421,11 +423,14 @@ void bind_batch(nb::module_& m) {
       .def_prop_ro("threads", [](const Batch& b) { return b.pool.size(); })
       .def_prop_rw(
           "h", [](const Batch& b) { return b.world[0].data->h; },
-          [](Batch& b, double h) {
-            if (!(h > 0) || !std::isfinite(h)) raise_value("h must be a number above 0");
+          [](Batch& b, nb::handle x) {
+            double h = number(x, "h");
+            if (!(h > 0) || !std::isfinite(h))
+              raise_value("h must be a number above 0, it is %g", h);
             b.h = h;
             for (World& w : b.world) w.data->h = h;
-          })
+          },
+          nb::for_setter(nb::arg("value").none()))
       .def_prop_rw(
           "sleep", [](const Batch& b) { return b.sleep; },
           [](Batch& b, bool on) {

@@ -8,6 +8,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <memory>
 #include <string>
@@ -77,6 +79,42 @@ struct Busy {
   }
   ~Busy() { flag = false; }
 };
+
+// Work without the lock of the interpreter. What it works on is kept alive for its length: at the
+// end of the program the interpreter drops what daemon threads hold. A thread whose interpreter is
+// gone stays here for good; before 3.14 the interpreter ends it by unwinding its stack, which C++
+// would answer with an abort of the whole process.
+class Unlocked {
+ public:
+  explicit Unlocked(nb::handle keep = nb::none())
+      : keep_(nb::borrow(keep)), state_(PyEval_SaveThread()) {}
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+  ~Unlocked() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      for (;;) pause();
+    }
+  }
+
+ private:
+  nb::object keep_;
+  PyThreadState* state_;
+};
+
+// What a Python object holds. A class derived from ours may have forgotten to initialise it.
+template <class T>
+T& held(nb::handle self) {
+  T* p = nullptr;
+  if (!nb::try_cast<T*>(self, p) || !p)
+    throw nb::type_error(
+        "this object was never made: call super().__init__(...) in the derived class");
+  return *p;
+}
+
+// A number that is assigned to an attribute.
+double number(nb::handle x, const char* name);
 
 // Raises abut.SceneError, ValueError, MemoryError or NotImplementedError, as the code says.
 [[noreturn]] void raise(const abError& error);

@@ -22,7 +22,7 @@ static nb::object array(nb::handle_t<Data> self, double* at, std::vector<size_t>
 // Poses and twists of what q and v are now: they may have been written since the last step. Not
 // while another thread steps.
 static Data* up_to_date(nb::handle self) {
-  Data* s = nb::cast<Data*>(self);
+  Data* s = &held<Data>(self);
   if (!s->busy.exchange(true)) {
     ab_forward(s->model, s->data);
     s->busy = false;
@@ -58,14 +58,15 @@ static long run_for(Data& s, long n, bool strict, double seconds) {
   return done;
 }
 
-static void step(Data& s, long n, bool strict) {
+static void step(nb::handle_t<Data> self, long n, bool strict) {
+  Data& s = held<Data>(self);
   if (n < 0) raise_value("%ld steps: give 0 or more", n);
   Busy busy(s.busy);
   std::string bad = bad_input(s.model, s.data);
   if (!bad.empty()) raise_value("%s", bad.c_str());
   while (n > 0) {
     {
-      nb::gil_scoped_release release;
+      Unlocked unlocked(self);
       n -= run_for(s, n, strict, 0.05);
     }
     abStepStatus status = s.data->stat.status;
@@ -222,24 +223,28 @@ static void bind_state(nb::class_<Data>& c) {
   def_prop_rw(                                                               \
       name,                                                                  \
       [](Self self) {                                                        \
-        Data* s = nb::cast<Data*>(self);                                     \
+        Data* s = &held<Data>(self);                                         \
         return array(self, s->data->field, {(size_t)s->model->count}, true); \
       },                                                                     \
       [](Data& s, nb::handle x) {                                            \
+        Busy busy(s.busy);                                                   \
         assign(s.data->field, (size_t)s.model->count, x, name);              \
         ab_forward(s.model, s.data);                                         \
-      })
+      },                                                                     \
+      nb::for_setter(nb::arg("value").none()))
   c.ARRAY("q", q, nq).ARRAY("v", v, nv).ARRAY("ctrl", ctrl, nactuator);
 #undef ARRAY
   c.def_prop_rw(
        "applied",
        [](Self self) {
-         Data* s = nb::cast<Data*>(self);
+         Data* s = &held<Data>(self);
          return array(self, &s->data->applied[0].force.x, {(size_t)s->model->nbody, 6}, true);
        },
        [](Data& s, nb::handle x) {
+         Busy busy(s.busy);
          assign(&s.data->applied[0].force.x, 6 * (size_t)s.model->nbody, x, "applied");
-       })
+       },
+       nb::for_setter(nb::arg("value").none()))
       .def_prop_ro("pos",
                    [](Self self) {
                      Data* s = up_to_date(self);
@@ -269,23 +274,23 @@ static void bind_state(nb::class_<Data>& c) {
           })
       .def_prop_ro("actuator_force",
                    [](Self self) {
-                     Data* s = nb::cast<Data*>(self);
+                     Data* s = &held<Data>(self);
                      return array(self, s->data->actuator_force, {(size_t)s->model->nactuator},
                                   false);
                    })
       .def_prop_ro("equality_force",
                    [](Self self) {
-                     Data* s = nb::cast<Data*>(self);
+                     Data* s = &held<Data>(self);
                      return array(self, &s->data->equality_force[0].force.x,
                                   {(size_t)s->model->nequality, 6}, false);
                    })
       .def_prop_ro("tendon_force",
                    [](Self self) {
-                     Data* s = nb::cast<Data*>(self);
+                     Data* s = &held<Data>(self);
                      return array(self, s->data->tendon_force, {(size_t)s->model->ntendon}, false);
                    })
       .def_prop_ro("asleep", [](Self self) {
-        Data* s = nb::cast<Data*>(self);
+        Data* s = &held<Data>(self);
         size_t shape[] = {(size_t)s->model->nbody};
         return nb::cast(nb::ndarray<nb::numpy, const bool>(s->data->asleep, 1, shape, self));
       });
@@ -294,24 +299,32 @@ static void bind_state(nb::class_<Data>& c) {
 static void bind_settings(nb::class_<Data>& c) {
   c.def_prop_rw(
        "time", [](const Data& s) { return s.data->time; },
-       [](Data& s, double t) {
+       [](Data& s, nb::handle x) {
+         double t = number(x, "time");
          if (!std::isfinite(t)) raise_value("time must be a finite number");
          s.data->time = t;
-       })
+       },
+       nb::for_setter(nb::arg("value").none()))
       .def_prop_rw(
           "h", [](const Data& s) { return s.data->h; },
-          [](Data& s, double h) {
+          [](Data& s, nb::handle x) {
+            double h = number(x, "h");
             if (!(h > 0) || !std::isfinite(h))
               raise_value("h must be a number above 0, it is %g", h);
             s.data->h = h;
-          })
+          },
+          nb::for_setter(nb::arg("value").none()))
       .def_prop_rw(
           "threads", [](const Data& s) { return s.data->nthread; },
-          [](Data& s, int n) {
+          [](Data& s, nb::handle x) {
             Busy busy(s.busy);
+            double n = number(x, "threads");
+            if (n != std::floor(n) || std::fabs(n) > 1e9)
+              raise_value("threads must be a whole number, it is %g", n);
             abError error{};
-            if (ab_set_threads(s.data, n, &error) != AB_OK) raise(error);
-          })
+            if (ab_set_threads(s.data, (int)n, &error) != AB_OK) raise(error);
+          },
+          nb::for_setter(nb::arg("value").none()))
       .def_prop_rw(
           "sleep", [](const Data& s) { return s.data->sleep.on; },
           [](Data& s, bool on) { s.data->sleep.on = on; })
@@ -325,6 +338,7 @@ static void bind_settings(nb::class_<Data>& c) {
       .def(
           "wake",
           [](Data& s, int body) {
+            Busy busy(s.busy);
             if (body >= s.model->nbody) raise_value("there is no body %d", body);
             ab_data_wake(s.data, body);
           },

@@ -88,6 +88,14 @@ static std::string joint_of(const abModel* m, int i, bool velocity) {
   return "";
 }
 
+double number(nb::handle x, const char* name) {
+  double value;
+  if (!nb::try_cast<double>(x, value))
+    throw nb::type_error(
+        (std::string(name) + " must be a number, not " + nb::type_name(x.type()).c_str()).c_str());
+  return value;
+}
+
 static int first_bad(const double* x, int n) {
   for (int i = 0; i < n; i++)
     if (!std::isfinite(x[i])) return i;

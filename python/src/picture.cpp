@@ -17,8 +17,9 @@ nb::tuple view_all(Data& s, int width, int height) {
                         nb::make_tuple(v.target.x, v.target.y, v.target.z), v.fovy);
 }
 
-nb::object picture(Data& s, int width, int height, const std::vector<double>& eye,
+nb::object picture(nb::handle_t<Data> self, int width, int height, const std::vector<double>& eye,
                    const std::vector<double>& target, double fovy) {
+  Data& s = held<Data>(self);
   Busy busy(s.busy);
   abCamera v = {vector(eye, "eye"), vector(target, "target"), fovy, width, height};
   if (width < 1 || height < 1 || width > 8192 || height > 8192)
@@ -29,7 +30,7 @@ nb::object picture(Data& s, int width, int height, const std::vector<double>& ey
   abError error{};
   abStatus status;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked(self);
     ab_forward(s.model, s.data);
     status = ab_picture(s.model, s.data, &v, rgb, &error);
   }

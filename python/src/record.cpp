@@ -26,7 +26,8 @@ struct Recorder {
     H5Lock lock;
     if (recorder) ab_record_close(recorder, nullptr);
   }
-  void sample(const Data& data) {
+  void sample(Data& data) {
+    Busy busy(data.busy);
     abError error{};
     if (!recorder) raise_value("this recording is closed");
     if (data.owner != owner) raise_value("this recording is of another model");

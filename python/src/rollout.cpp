@@ -29,6 +29,7 @@ struct Rollout {
   int32_t* status;
   int32_t* length;
   std::vector<std::string> failure;
+  std::atomic<bool> stop{false};  // Ctrl-C
 
   ~Rollout() {
     for (abData* d : data) ab_data_free(d);
@@ -101,10 +102,10 @@ void run(Rollout& r, int i, int worker) {
   int t = 0;
   int32_t worst = AB_STEP_OK;
   if (!begin(r, i, d)) worst = AB_STEP_BROKEN;
-  for (; t < r.nsample && worst != AB_STEP_BROKEN; t++) {
+  for (; t < r.nsample && worst != AB_STEP_BROKEN && !r.stop; t++) {
     if (r.ctrl && nu) memcpy(d->ctrl, r.ctrl + (sample + (size_t)t) * nu, nu * 8);
     if (r.applied) memcpy(d->applied, r.applied + (sample + (size_t)t) * nw, nw * 8);
-    for (long k = 0; k < r.nsub && worst != AB_STEP_BROKEN; k++)
+    for (long k = 0; k < r.nsub && worst != AB_STEP_BROKEN && !r.stop; k++)
       worst = std::max(worst, (int32_t)ab_step(m, d));
     if (worst == AB_STEP_BROKEN) break;
     for (const Output& o : r.output) write(r, d, o, o.at + (sample + (size_t)t) * o.each);
@@ -197,12 +198,12 @@ nb::tuple rollout(std::shared_ptr<Model> model, int n, int nsample, nb::object s
   make_simulations(r, pool.size(), nb::cast<std::string>(settings[0]),
                    nb::cast<nb::dict>(settings[1]), nb::cast<double>(settings[2]));
   std::atomic<long> done{0};
-  std::atomic<bool> stop{false};
   auto one = [&](int i, int worker) {
-    if (!stop) run(r, i, worker);
+    if (!r.stop) run(r, i, worker);
     done++;
   };
-  watch([&] { pool.run(n, 1, one); }, [&] { return (double)done; }, [&] { stop = true; }, progress);
+  watch([&] { pool.run(n, 1, one); }, [&] { return (double)done; }, [&] { r.stop = true; },
+        progress);
   for (int i = 0; i < n; i++)
     if (!r.failure[(size_t)i].empty()) raise_value("run %d: %s", i, r.failure[(size_t)i].c_str());
   return nb::make_tuple(result, nb::cast(status), nb::cast(length));

@@ -7,10 +7,11 @@
 
 struct Scene {
   abScene* scene = nullptr;
+  bool loaded = false;  // from a file: nobody adds to it
   Scene() : scene(ab_scene_create()) {
     if (!scene) throw std::bad_alloc();
   }
-  explicit Scene(abScene* s) : scene(s) {}
+  explicit Scene(abScene* s) : scene(s), loaded(true) {}
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
   ~Scene() { ab_scene_free(scene); }
@@ -199,11 +200,15 @@ static void set_option(Scene& s, const std::string& name, nb::handle value) {
     raise_value("a scene has no option '%s'", name.c_str());
 }
 
-static std::shared_ptr<Model> compile(const Scene& s) {
+// A scene made in code keeps the lock of the interpreter: another thread might add to it meanwhile.
+static std::shared_ptr<Model> compile(nb::handle_t<Scene> self) {
+  Scene& s = held<Scene>(self);
   abError error{};
   abModel* model;
-  {
-    nb::gil_scoped_release release;
+  if (s.loaded) {
+    Unlocked unlocked(self);
+    model = ab_scene_compile(s.scene, &error);
+  } else {
     model = ab_scene_compile(s.scene, &error);
   }
   if (!model) raise(error);
@@ -231,7 +236,7 @@ static nb::tuple load(const std::string& path) {
   abNotes notes{};
   abScene* scene;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     scene = ab_scene_load(path.c_str(), &notes, &error);
   }
   return loaded(scene, &notes, error);

@@ -67,7 +67,9 @@ abStatus deliver(void* context, int64_t chunk, const double* row, abError*) {
   return AB_OK;
 }
 
-nb::object run(const Sweep& s, int threads, nb::object progress) {
+nb::object run(nb::handle_t<Sweep> self, int threads, nb::object progress) {
+  const Sweep& s = held<Sweep>(self);
+  nb::object keep = nb::borrow(self);
   size_t n = (size_t)s.count(), width = s.width();
   if (n > SIZE_MAX / sizeof(double) / width) throw std::bad_alloc();
   Memory m{s.sweep, (double*)malloc(n * width * sizeof(double)), {}, {}};
@@ -99,8 +101,10 @@ abStatus finish(abSweepStore* store, int64_t* missing, abError* error) {
 }
 
 // (numbers of the runs, rows, how many are missing); no rows where all had been done before.
-nb::tuple run_in(const Sweep& s, const std::string& folder, nb::tuple shard, bool resume, bool csv,
-                 int digits, int threads, nb::object progress) {
+nb::tuple run_in(nb::handle_t<Sweep> self, const std::string& folder, nb::tuple shard, bool resume,
+                 bool csv, int digits, int threads, nb::object progress) {
+  const Sweep& s = held<Sweep>(self);
+  nb::object keep = nb::borrow(self);
   abError error{};
   abSweepPlace place = {
       folder.c_str(), nb::cast<int>(shard[0]), nb::cast<int>(shard[1]), resume, !csv, digits};
@@ -135,7 +139,9 @@ nb::tuple run_in(const Sweep& s, const std::string& folder, nb::tuple shard, boo
 
 // --- one run
 
-nb::tuple run_one(const Sweep& s, int64_t k, nb::object record) {
+nb::tuple run_one(nb::handle_t<Sweep> self, int64_t k, nb::object record) {
+  const Sweep& s = held<Sweep>(self);
+  nb::object keep = nb::borrow(self);
   if (k < 0 || k >= s.count())
     raise_value("there is no run %lld; they are 0 to %lld", (long long)k, (long long)s.count() - 1);
   std::string path;
@@ -145,14 +151,20 @@ nb::tuple run_one(const Sweep& s, int64_t k, nb::object record) {
   if (!worker) raise(error);
   double* row = (double*)calloc(s.width(), sizeof(double));
   abRunStatus status = AB_RUN_OK;
-  if (row) {
-    nb::gil_scoped_release release;
+  if (!row) {
+    ab_sweep_worker_free(worker);
+    throw std::bad_alloc();
+  }
+  nb::object rows = taken(row, {1, s.width()});
+  volatile int stop = 0;
+  ab_sweep_worker_heed(worker, &stop);
+  std::shared_ptr<abSweepWorker> owned(worker, ab_sweep_worker_free);
+  auto work = [&] {
     H5Lock lock;
     status = ab_sweep_worker_run(worker, k, path.empty() ? nullptr : path.c_str(), row, &error);
-  }
-  ab_sweep_worker_free(worker);
-  if (!row) throw std::bad_alloc();
-  nb::object rows = taken(row, {1, s.width()});
+  };
+  watch(
+      work, [] { return 0.0; }, [&] { stop = 1; }, nb::none());
   if (status == AB_RUN_REFUSED && error.code == AB_ERROR_FILE) raise(error);
   return nb::make_tuple(rows, status == AB_RUN_OK ? "" : error.message);
 }

@@ -2,15 +2,13 @@
 // a progress bar is told how far it is.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <thread>
 
-namespace nb = nanobind;
+#include "core.h"
 
 // Runs `work` on a thread of its own. `done` says how much of it is done and is handed to
 // `progress` (a callable, or none); `stop` is called when an exception (Ctrl-C, or one of
@@ -27,7 +25,7 @@ inline void watch(const std::function<void()>& work, const std::function<double(
     ended.notify_one();
   });
   auto wait = [&] {
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     std::unique_lock<std::mutex> lock(mutex);
     return ended.wait_for(lock, std::chrono::milliseconds(100), [&] { return over; });
   };
@@ -38,7 +36,7 @@ inline void watch(const std::function<void()>& work, const std::function<double(
     }
   } catch (...) {
     stop();
-    nb::gil_scoped_release release;
+    Unlocked unlocked;
     thread.join();
     throw;
   }

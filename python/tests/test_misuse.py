@@ -278,6 +278,18 @@ CASES: list[tuple[Callable[[], Any], type[Exception] | tuple[type[Exception], ..
     (lambda: abut.rollout(m(CART), np.zeros((2, 4)), np.zeros((3, 5, 2))), V, "differ"),
     (lambda: abut.rollout(m(CART), np.zeros((2, 4)), np.full((2, 5, 2), NAN)), V, "not finite"),
     (lambda: abut.rollout(m(), np.full(7, NAN), steps=1), V, "run 0: q"),
+    (lambda: abut.rollout(m(), m().q0, steps=1.5), T, "steps must be a whole number"),  # type: ignore[arg-type]
+    (lambda: abut.rollout(m(), m().q0, steps="2"), T, "steps must be a whole number"),  # type: ignore[arg-type]
+    (lambda: abut.rollout(m(), m().q0, steps=1, substeps=2.0), T, "substeps must be"),  # type: ignore[arg-type]
+    (lambda: abut.rollout(m(), m().q0, steps=1, threads=-1), V, "-1 threads"),
+    (lambda: abut.rollout(m(), m().q0, steps=1, threads=10**9), V, "1024"),
+    (lambda: abut.rollout(m(), m().q0, steps=1, h=0), V, "h must be"),
+    (lambda: abut.rollout(m(), m().q0, steps=1, h=NAN), V, "h must be"),
+    (lambda: set_(d(), "h", "fast"), T, "h must be a number, not str"),
+    (lambda: set_(d(), "time", None), T, "time must be a number, not NoneType"),
+    (lambda: set_(d(), "q", None), V, "q has 7 numbers"),
+    (lambda: set_(d(), "threads", 1.5), V, "whole number"),
+    (lambda: set_(b(), "h", [1]), T, "h must be a number, not list"),
     (lambda: abut.rollout(m(), m().q0, steps=1, outputs=["colour"]), V, "no output 'colour'"),
     (lambda: abut.rollout(m(), m().q0, steps=1, contact="glue"), V, "glue"),
     (lambda: abut.rollout(m(), [b"state"], steps=1), V, "not a saved state"),

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import abut
 
-from conftest import heap
+from conftest import SCENES, heap
 
 
 def test_two_threads_compute_what_one_does() -> None:
@@ -86,3 +91,77 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
     assert os.waitstatus_to_exitcode(status) == 0
     b.step(5)
     assert np.array_equal(b.q, want)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_steps_a_simulation_that_has_threads() -> None:
+    d = abut.Data(heap(4))
+    d.threads = 2
+    d.step(20)
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)  # threads that are not there would be waited for
+        d.step(20)
+        hash = d.hash
+        del d
+        os._exit(int(hash[:2], 16))
+    _, status = os.waitpid(pid, 0)
+    d.step(20)
+    assert os.waitstatus_to_exitcode(status) == int(d.hash[:2], 16)
+
+
+SWEEP = {"scene": str(SCENES / "stack10.xml"), "time": 1e6, "vary": {"option.gravity[0]": [0.1, 0.2]}, "measure": {"e": "energy"}}
+LONG = {
+    "data": "abut.Data(m).step(10**9)",
+    "batch": "abut.Batch(m, 4, threads=2).step(10**9)",
+    "rollout": "abut.rollout(m, [m.q0] * 4, steps=4, substeps=10**7, threads=2)",
+    "sweep": f"abut.sweep({SWEEP!r}, threads=2)",
+    "one run": f"abut.sweep({SWEEP!r}, run=0)",
+    "picture": "[abut.render(d, 640, 480) for _ in range(10**6)]",
+}
+
+
+@pytest.mark.parametrize("work", LONG)
+def test_a_program_may_end_while_a_daemon_thread_works(work: str) -> None:
+    code = f"""
+import threading, time
+import abut
+m = abut.load({str(SCENES / "stack10.xml")!r})
+d = abut.Data(m)
+threading.Thread(target=lambda: {LONG[work]}, daemon=True).start()
+time.sleep(0.5)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("work", [w for w in LONG if w != "picture"])
+def test_ctrl_c_ends_a_single_long_run(work: str) -> None:
+    m = abut.load(SCENES / "stack10.xml")
+    run: Callable[[], Any] = eval(f"lambda: {LONG[work]}", {"abut": abut, "m": m})
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    timer.join()
+
+
+class Forgetful(abut.Data):
+    def __init__(self) -> None:
+        pass
+
+
+class ForgetfulBatch(abut.Batch):
+    def __init__(self) -> None:
+        pass
+
+
+@pytest.mark.filterwarnings("ignore:nanobind")
+def test_a_derived_class_that_forgets_to_initialise_is_told() -> None:
+    for name in ["q", "applied", "pos", "rot", "asleep"]:
+        with pytest.raises(TypeError, match="super"):
+            getattr(Forgetful(), name)
+    for name in ["q", "quat", "status"]:
+        with pytest.raises(TypeError, match="super"):
+            getattr(ForgetfulBatch(), name)
