@@ -59,8 +59,8 @@ class Scene:
         self._c = _core.Scene()
         self._c.set_option("name", name)
         self._c.set_option("gravity", _list(gravity))
-        if not timestep > 0:
-            raise ValueError(f"timestep must be above 0, it is {timestep}")
+        if isinstance(timestep, str) or not 0 < float(timestep) < float("inf"):
+            raise ValueError(f"timestep must be a number above 0, it is {timestep!r}")
         self._c.set_option("timestep", float(timestep))
         self._c.set_option("integrator", ("Euler", "RK4")[_choice("integrator", integrator, ("Euler", "RK4"))])
         if contact is not None:

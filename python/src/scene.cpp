@@ -80,9 +80,9 @@ static const std::vector<Member> pair_members = {I(abPairDef, geom1),     I(abPa
 static void fill_numbers(const Member& m, nb::handle value, char* at) {
   std::vector<double> x;
   if (nb::isinstance<nb::sequence>(value) || nb::hasattr(value, "__len__"))
-    for (nb::handle item : value) x.push_back(nb::cast<double>(item));
+    for (nb::handle item : value) x.push_back(number(item, m.name));
   else
-    x.push_back(nb::cast<double>(value));
+    x.push_back(number(value, m.name));
   if ((int)x.size() != m.count)
     raise_value("%s needs %d number%s, %zu were given", m.name, m.count, m.count > 1 ? "s" : "",
                 x.size());
@@ -94,6 +94,17 @@ static void fill_numbers(const Member& m, nb::handle value, char* at) {
     else
       ((float*)(void*)at)[i] = (float)x[(size_t)i];
   }
+}
+
+// What an entry of the dictionary holds, or an error that names it.
+template <class T>
+static T entry(nb::handle value, const char* name, const char* kind) {
+  T x;
+  if (!nb::try_cast<T>(value, x))
+    throw nb::type_error(
+        (std::string(name) + " must be " + kind + ", not " + nb::type_name(value.type()).c_str())
+            .c_str());
+  return x;
 }
 
 // Strings stay alive in `keep`.
@@ -108,14 +119,14 @@ static void fill(const std::vector<Member>& members, nb::dict values, void* def,
     if (!m) raise_value("nothing is called '%s' here", name.c_str());
     char* at = (char*)def + m->offset;
     if (m->type == 's') {
-      keep.push_back(nb::cast<std::string>(value));
+      keep.push_back(entry<std::string>(value, m->name, "a text"));
       const char* text = keep.back().c_str();
       memcpy(at, &text, sizeof text);
     } else if (m->type == 'i') {
-      int x = nb::cast<int>(value);
+      int x = entry<int>(value, m->name, "a whole number");
       memcpy(at, &x, sizeof x);
     } else if (m->type == 'b') {
-      bool x = nb::cast<bool>(value);
+      bool x = entry<bool>(value, m->name, "True or False");
       memcpy(at, &x, sizeof x);
     } else {
       fill_numbers(*m, value, at);
@@ -145,12 +156,12 @@ static int add_mesh(Scene& s, const std::string& name, const std::string& file, 
   def.name = name.c_str();
   if (!file.empty()) def.file = file.c_str();
   if (!vert.is_none()) {
-    v = nb::cast<Verts>(vert);
+    v = entry<Verts>(vert, "vertices", "an array (n, 3) of numbers");
     def.nvert = (int)v.shape(0);
     def.vert = (const abVec3*)(const void*)v.data();
   }
   if (!triangle.is_none()) {
-    t = nb::cast<Ints>(triangle);
+    t = entry<Ints>(triangle, "triangles", "an array (m, 3) of whole numbers");
     def.ntriangle = (int)t.shape(0);
     def.triangle = (const int(*)[3])(const void*)t.data();
     for (size_t i = 0; i < t.size(); i++)
@@ -181,19 +192,22 @@ static int add_key(Scene& s, const std::string& name, double time, const std::ve
 static void set_option(Scene& s, const std::string& name, nb::handle value) {
   abSceneOption* o = ab_scene_option(s.scene);
   if (name == "name")
-    o->name = ab_scene_string(s.scene, nb::cast<std::string>(value).c_str());
+    o->name = ab_scene_string(s.scene, entry<std::string>(value, name.c_str(), "a text").c_str());
   else if (name == "contact")
-    o->contact = ab_scene_string(s.scene, nb::cast<std::string>(value).c_str());
+    o->contact =
+        ab_scene_string(s.scene, entry<std::string>(value, name.c_str(), "a text").c_str());
   else if (name == "file")
-    o->file = ab_scene_string(s.scene, nb::cast<std::string>(value).c_str());
+    o->file = ab_scene_string(s.scene, entry<std::string>(value, name.c_str(), "a text").c_str());
   else if (name == "timestep")
-    o->timestep = nb::cast<double>(value);
+    o->timestep = number(value, name.c_str());
   else if (name == "integrator")
-    o->integrator = nb::cast<std::string>(value) == "RK4" ? AB_INTEGRATOR_RK4 : AB_INTEGRATOR_EULER;
+    o->integrator = entry<std::string>(value, name.c_str(), "a text") == "RK4"
+                        ? AB_INTEGRATOR_RK4
+                        : AB_INTEGRATOR_EULER;
   else if (name == "tessellation")
-    o->tessellation = nb::cast<double>(value);
+    o->tessellation = number(value, name.c_str());
   else if (name == "gravity") {
-    auto g = nb::cast<std::vector<double>>(value);
+    auto g = entry<std::vector<double>>(value, name.c_str(), "a list of numbers");
     if (g.size() != 3) raise_value("gravity needs 3 numbers, %zu were given", g.size());
     o->gravity = {g[0], g[1], g[2]};
   } else

@@ -306,6 +306,12 @@ CASES: list[tuple[Callable[[], Any], type[Exception] | tuple[type[Exception], ..
     (lambda: s().add_body(pos=(0, 0, NAN)), V, "not finite"),
     (lambda: s().add_body(mass=1), V, "together"),
     (lambda: s().add_body(mass=1, inertia=(1, 2)), V, "3 or 6"),
+    (lambda: s().add_body(pos="abc"), V, "abc"),  # type: ignore[arg-type]
+    (lambda: s().add_body(7), T, "name must be a text, not int"),  # type: ignore[arg-type]
+    (lambda: s().add_geom(type="sphere", size=[None]), V, "size has a number"),  # type: ignore[list-item]
+    (lambda: s().add_geom(type="sphere", size=(1,), mass="heavy"), T, "mass must be a number"),  # type: ignore[arg-type]
+    (lambda: abut.Scene(5), T, "name must be a text"),  # type: ignore[arg-type]
+    (lambda: abut.Scene(timestep="fast"), (T, V), "timestep"),  # type: ignore[arg-type]
     (lambda: s().add_joint(0, type="rail"), K, "rail"),
     (lambda: s().add_joint(s().add_body(), range=(1,)), (V, E), ""),
     (lambda: s().add_geom(type="cone"), K, "cone"),
