@@ -9,9 +9,11 @@
 // file does not. doc/sweeps.md has the figures.
 //
 // In every rank the main thread alone calls MPI, and sleeps between looks: a blocking call of MPI
-// would keep a core busy. Each rank asks for its next chunk before it has finished the last, and
-// for some more where chunks are so short that an answer may take as long.
+// would keep a core busy, and so would looks at short intervals (every half a millisecond was 4 %
+// of a core). So looks are rare, and each rank has work for many of them: it asks for its next
+// chunk before it has finished the last, and for a stock of them where chunks are short.
 #define _POSIX_C_SOURCE 200809L
+#include <math.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,10 +25,11 @@
 #include "engine.h"
 #include "sweep_command.h"
 
-// A chunk shorter than this [s] is asked for AHEAD times in advance: two looks and a busy machine
-// take some milliseconds.
-static const double BRIEF = 0.05;
-enum { AHEAD = 4 };
+// Milliseconds between looks, and seconds of work a thread has in stock, beside those for which it
+// waited for answers: two looks, and on a busy machine many more. Towards the end stocks become
+// small, so that ranks wait for each other hardly longer than the last chunk takes.
+static const double LOOK = 4, STOCK = 0.2;
+enum { MOST_AHEAD = 256, OUTBOX = 64 };
 
 enum { ASK = 1, ROWS, CHUNK, DONE, FAIL, STOP, BYE };
 
@@ -59,6 +62,7 @@ static size_t message_bytes(const abSweep* s) {
 
 typedef struct Master {
   const abSweep* sweep;
+  abSweepStore* store;
   abSweepSource source;
   int nthread;
   volatile int stop;  // for the runs of this rank
@@ -91,10 +95,20 @@ static void stop_all(Master* m) {
   for (int r = 1; r < ranks(); r++) MPI_Send(NULL, 0, MPI_BYTE, r, STOP, MPI_COMM_WORLD);
 }
 
-static void answer(Master* m, int rank) {
-  int64_t chunk;
-  if (m->stop || !m->source.take(m->source.context, &chunk)) chunk = -1;
-  MPI_Send(&chunk, 1, MPI_INT64_T, rank, CHUNK, MPI_COMM_WORLD);
+// As many chunks as were asked for, towards the end a quarter of them, lest a rank have much to do
+// when the others have nothing; fewer would not last until the next answer. None: there are no
+// more.
+static void answer(Master* m, int rank, int64_t* chunk, int wanted) {
+  int n = 0;
+  int64_t first, size;
+  ab_sweep_chunk(m->sweep, 0, &first, &size);
+  int64_t share = ab_sweep_store_todo(m->store) / size / (2 * ranks());
+  if (wanted > share && wanted > m->nthread) {
+    int least = wanted / 4 > m->nthread ? wanted / 4 : m->nthread;
+    wanted = share > least ? (int)share : least;
+  }
+  while (n < wanted && !m->stop && m->source.take(m->source.context, &chunk[n])) n++;
+  MPI_Send(chunk, n, MPI_INT64_T, rank, CHUNK, MPI_COMM_WORLD);
 }
 
 static void take_rows(Master* m, const char* bytes) {
@@ -112,7 +126,11 @@ static void take_rows(Master* m, const char* bytes) {
 static bool serve(Master* m, const MPI_Status* what, char* bytes, int most) {
   int rank = what->MPI_SOURCE;
   MPI_Recv(bytes, most, MPI_BYTE, rank, what->MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (what->MPI_TAG == ASK) answer(m, rank);
+  if (what->MPI_TAG == ASK) {
+    int wanted;
+    memcpy(&wanted, bytes, sizeof wanted);
+    answer(m, rank, (int64_t*)(void*)bytes, wanted);
+  }
   if (what->MPI_TAG == ROWS) take_rows(m, bytes);
   if (what->MPI_TAG == FAIL) {
     if (!m->status) {
@@ -127,7 +145,9 @@ static bool serve(Master* m, const MPI_Status* what, char* bytes, int most) {
 static abStatus serve_all(Master* m, const volatile int* stop, abError* error) {
   int left = ranks() - 1;
   size_t most = message_bytes(m->sweep);
-  if (most < sizeof(abError)) most = sizeof(abError);
+  size_t others = sizeof(int64_t) * MOST_AHEAD * (size_t)m->nthread;
+  if (others < sizeof(abError)) others = sizeof(abError);
+  if (most < others) most = others;
   char* bytes = malloc(most);
   if (!bytes) stop_all(m);
   while (bytes && (left > 0 || !own_is_done(m))) {
@@ -138,7 +158,7 @@ static abStatus serve_all(Master* m, const volatile int* stop, abError* error) {
     if (there)
       left -= serve(m, &what, bytes, (int)most);
     else
-      nap(0.5);
+      nap(LOOK);
     if (own_is_done(m) && m->own_status && !m->stop) stop_all(m);
   }
   free(bytes);
@@ -154,7 +174,8 @@ static abStatus run_ranks(void* context, const abSweep* sweep, abSweepStore* sto
   snprintf(order.path, sizeof order.path, "%s", sweep->path);
   MPI_Bcast(&order, (int)sizeof order, MPI_BYTE, 0, MPI_COMM_WORLD);
   *ordered = true;
-  Master m = {.sweep = sweep, .source = ab_sweep_store_source(store), .nthread = nthread};
+  Master m = {
+      .sweep = sweep, .store = store, .source = ab_sweep_store_source(store), .nthread = nthread};
   pthread_t own;
   pthread_mutex_init(&m.lock, NULL);
   bool threaded = pthread_create(&own, NULL, run_own, &m) == 0;
@@ -177,13 +198,16 @@ typedef struct Desk {
   int nthread;
   pthread_mutex_t lock;
   pthread_cond_t change;
-  int64_t* todo;  // room for AHEAD nthread
+  int64_t* todo;  // room for MOST_AHEAD nthread
   int ntodo, asked;
   int64_t ndelivered;
-  double begun;  // wall time
-  bool ended;    // there are no more chunks
-  int nready;    // messages to send, room for 2 nthread
-  char** ready;
+  int nwork;               // threads within a chunk
+  double begun;            // wall time
+  double busy;             // seconds spent on chunks, less those since `begun` of the nwork
+  double asked_at, delay;  // of answers: the longest of the last ones
+  bool ended;              // there are no more chunks
+  int nready;              // messages to send
+  char* ready[OUTBOX];
   bool finished;
   volatile int stop;
   abStatus status;
@@ -195,8 +219,11 @@ static bool desk_take(void* context, int64_t* chunk) {
   pthread_mutex_lock(&d->lock);
   while (d->ntodo == 0 && !d->ended && !d->stop) pthread_cond_wait(&d->change, &d->lock);
   bool found = d->ntodo > 0 && !d->stop;
-  if (found) *chunk = d->todo[--d->ntodo];
-  pthread_cond_broadcast(&d->change);
+  if (found) {
+    *chunk = d->todo[--d->ntodo];
+    d->nwork++;
+    d->busy -= cli_clock() - d->begun;
+  }
   pthread_mutex_unlock(&d->lock);
   return found;
 }
@@ -210,10 +237,13 @@ static abStatus desk_deliver(void* context, int64_t chunk, const double* row, ab
   memcpy(bytes, &chunk, sizeof chunk);
   memcpy(bytes + sizeof chunk, row, sizeof(double) * (size_t)n * (size_t)ab_sweep_width(d->sweep));
   pthread_mutex_lock(&d->lock);
-  while (d->nready == 2 * d->nthread) pthread_cond_wait(&d->change, &d->lock);
+  while (d->nready == OUTBOX) pthread_cond_wait(&d->change, &d->lock);
   d->ready[d->nready++] = bytes;
   d->ndelivered++;
-  pthread_cond_broadcast(&d->change);
+  d->nwork--;
+  d->busy += cli_clock() - d->begun;
+  // the next look comes soon enough for a few
+  if (d->nready >= OUTBOX / 2) pthread_cond_broadcast(&d->change);
   pthread_mutex_unlock(&d->lock);
   return AB_OK;
 }
@@ -230,19 +260,25 @@ static void* compute(void* context) {
   return NULL;
 }
 
-// Waits half a millisecond, or until a computing thread has something.
-static char* next_message(Desk* d, bool* over) {
-  char* bytes = NULL;
+// Sleeps until the next look, or until there is much to send.
+static void wait_for_look(Desk* d) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += 500000;
+  until.tv_nsec += (long)(1e6 * LOOK);
   until.tv_sec += until.tv_nsec / 1000000000;
   until.tv_nsec %= 1000000000;
   pthread_mutex_lock(&d->lock);
-  if (d->nready == 0 && !d->finished) pthread_cond_timedwait(&d->change, &d->lock, &until);
+  bool quiet = d->nready < OUTBOX / 2 && !(d->finished && d->asked == 0);
+  if (quiet) pthread_cond_timedwait(&d->change, &d->lock, &until);
+  pthread_mutex_unlock(&d->lock);
+}
+
+static char* next_message(Desk* d, bool* over) {
+  char* bytes = NULL;
+  pthread_mutex_lock(&d->lock);
   if (d->nready > 0) bytes = d->ready[--d->nready];
-  *over = d->finished && d->nready == 0 && !bytes;
-  pthread_cond_broadcast(&d->change);
+  if (d->nready == OUTBOX - 1) pthread_cond_broadcast(&d->change);
+  *over = d->finished && !bytes;
   pthread_mutex_unlock(&d->lock);
   return bytes;
 }
@@ -256,32 +292,43 @@ static void send_rows(const Desk* d, char* bytes) {
   free(bytes);
 }
 
-static void ask(Desk* d) {
-  pthread_mutex_lock(&d->lock);
-  double spent = (cli_clock() - d->begun) * d->nthread;
-  bool brief = d->ndelivered > 0 && spent < BRIEF * (double)d->ndelivered;
-  int most = d->nthread * (brief ? AHEAD : 1);
-  bool want = !d->ended && !d->stop && d->ntodo + d->asked < most;
-  if (want) d->asked++;
-  pthread_mutex_unlock(&d->lock);
-  if (want) MPI_Send(NULL, 0, MPI_BYTE, 0, ASK, MPI_COMM_WORLD);
+// Chunks in stock: one a thread, and as many as are done until an answer comes.
+static int stock(const Desk* d) {
+  if (d->ndelivered == 0) return d->nthread;
+  double each = (d->busy + d->nwork * (cli_clock() - d->begun)) / (double)d->ndelivered;
+  double last = STOCK + 2 * d->delay;
+  return d->nthread * (last < (MOST_AHEAD - 1) * each ? 1 + (int)(last / each) : MOST_AHEAD);
 }
 
+// Asks when half of the stock is gone, and waits for the answer before it asks again.
+static void ask(Desk* d) {
+  pthread_mutex_lock(&d->lock);
+  int most = stock(d);
+  int wanted = most - d->ntodo;
+  if (d->ended || d->stop || d->asked || 2 * wanted < most) wanted = 0;
+  d->asked += wanted;
+  if (wanted) d->asked_at = cli_clock();
+  pthread_mutex_unlock(&d->lock);
+  if (wanted) MPI_Send(&wanted, (int)sizeof wanted, MPI_BYTE, 0, ASK, MPI_COMM_WORLD);
+}
+
+// No chunk at all: there are no more. What is asked for fits behind what is there.
 static void hear(Desk* d) {
-  int there = 0;
+  int there = 0, n = 0;
   MPI_Status what;
-  int64_t chunk = -1;
   MPI_Iprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &what);
   if (!there || (what.MPI_TAG != CHUNK && what.MPI_TAG != STOP)) return;
-  MPI_Recv(&chunk, what.MPI_TAG == CHUNK, MPI_INT64_T, 0, what.MPI_TAG, MPI_COMM_WORLD,
-           MPI_STATUS_IGNORE);
   pthread_mutex_lock(&d->lock);
-  if (what.MPI_TAG == STOP) d->stop = 1;
-  if (what.MPI_TAG == CHUNK) d->asked--;
-  if (chunk >= 0)
-    d->todo[d->ntodo++] = chunk;
-  else
-    d->ended = true;
+  MPI_Recv(d->todo + d->ntodo, d->asked, MPI_INT64_T, 0, what.MPI_TAG, MPI_COMM_WORLD, &what);
+  if (what.MPI_TAG == STOP) {
+    d->stop = 1;
+  } else {
+    MPI_Get_count(&what, MPI_INT64_T, &n);
+    d->ended = n == 0;
+    d->asked = 0;
+    d->ntodo += n;
+    d->delay = fmax(cli_clock() - d->asked_at, 0.9 * d->delay);
+  }
   pthread_cond_broadcast(&d->change);
   pthread_mutex_unlock(&d->lock);
 }
@@ -290,8 +337,8 @@ static void hear(Desk* d) {
 static void talk(Desk* d) {
   bool over = false;
   while (!over || d->asked > 0) {
-    char* bytes = next_message(d, &over);
-    if (bytes) send_rows(d, bytes);
+    wait_for_look(d);
+    for (char* bytes; (bytes = next_message(d, &over));) send_rows(d, bytes);
     if (!over) ask(d);
     hear(d);
   }
@@ -302,15 +349,13 @@ static void work(Desk* d) {
   pthread_mutex_init(&d->lock, NULL);
   pthread_cond_init(&d->change, NULL);
   d->begun = cli_clock();
-  d->todo = calloc(AHEAD * (size_t)d->nthread, sizeof *d->todo);
-  d->ready = calloc(2 * (size_t)d->nthread, sizeof *d->ready);
-  if (d->todo && d->ready && pthread_create(&thread, NULL, compute, d) == 0) {
+  d->todo = calloc(MOST_AHEAD * (size_t)d->nthread, sizeof *d->todo);
+  if (d->todo && pthread_create(&thread, NULL, compute, d) == 0) {
     talk(d);
     pthread_join(thread, NULL);
   } else {
     d->status = sweep_fail(&d->error, AB_ERROR_MEMORY, NULL, 0, "no memory for a rank's work");
   }
-  free(d->ready);
   free(d->todo);
   pthread_cond_destroy(&d->change);
   pthread_mutex_destroy(&d->lock);
