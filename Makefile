@@ -60,7 +60,7 @@ test-python-asan:
 
 wheel:
 	@tools/setup.sh build web python
-	@python/wheel.sh out/wheel
+	@python/wheel.sh out/wheel $(PYTHON)
 
 # Only what uses threads: everything else has one.
 THREADED = test_step test_patch_threads test_allocations
