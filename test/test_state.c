@@ -1,5 +1,6 @@
 // Saved states: whoever goes on from one has the same future, to the bit.
 #include <abut/abut.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,45 @@ static void a_copy_has_state_and_settings(void** state) {
   }
 }
 
+// Ten scenes of the repository under every contact model that takes them, with and without
+// sleeping: copied in the middle, both go on the same to the bit.
+static void copies_of_ten_scenes_have_the_same_future(void** state) {
+  (void)state;
+  static const char* const scene[] = {"box_on_plane", "slide",      "stack10",       "dominoes",
+                                      "seven_bricks", "stick_slip", "gripper_pinch", "pendulum",
+                                      "quadruped",    "arm_place"};
+  enum { NSCENE = sizeof scene / sizeof *scene };
+  int ntried = 0, nmodel[NSCENE] = {0};
+  for (int s = 0; s < NSCENE; s++) {
+    char path[300];
+    abError error = {0};
+    snprintf(path, sizeof path, "%s/scenes/%s.xml", ABUT_SOURCE_DIR, scene[s]);
+    abModel* model = ab_load(path, NULL, &error);
+    if (!model) fail_msg("%s", error.message);
+    for (int k = 0; k < 2 * NMODEL; k++) {
+      abData *a = ab_data_create(model, &error), *b = ab_data_create(model, &error);
+      bool taken = ab_set_contact(model, a, MODEL[k / 2], &error) == AB_OK;
+      a->sleep.on = k % 2;
+      for (int i = 0; taken && i < 40; i++) taken = ab_step(model, a) != AB_STEP_BROKEN;
+      if (taken) {
+        nmodel[s]++, ntried++;
+        assert_int_equal(ab_data_copy(model, a, b, &error), AB_OK);
+        for (int i = 0; i < 40; i++) {
+          assert_int_equal(ab_step(model, a), ab_step(model, b));
+          if (ab_state_hash(model, a) != ab_state_hash(model, b))
+            fail_msg("%s, %s, sleeping %s: step %d differs", scene[s], MODEL[k / 2],
+                     k % 2 ? "on" : "off", i);
+          assert_int_equal(a->ncontact, b->ncontact);
+        }
+      }
+      ab_data_free(a), ab_data_free(b);
+    }
+    assert_true(nmodel[s] >= 2);  // with and without sleeping at least under one
+    ab_model_free(model);
+  }
+  assert_true(ntried >= 100);  // of 140: ecp takes no joints
+}
+
 static void check_refused(World* w, Block block, const char* says) {
   abError error = {0};
   uint64_t hash = ab_state_hash(w->model, w->data);
@@ -229,6 +269,7 @@ int main(void) {
       cmocka_unit_test(states_with_sleeping_on_have_the_same_future),
       cmocka_unit_test(a_state_saved_after_a_broken_step_has_the_same_future),
       cmocka_unit_test(a_copy_has_state_and_settings),
+      cmocka_unit_test(copies_of_ten_scenes_have_the_same_future),
       cmocka_unit_test(damaged_and_foreign_states_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
