@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/pool.h"
 #include "collide/broad/broadphase.h"
 #include "dynamics/free_motion.h"
@@ -15,6 +14,7 @@
 #include "dynamics/laws.h"
 #include "fits.h"
 #include "internal.h"
+#include "pairs.h"
 #include "sleep.h"
 
 const char* ab_version(void) { return AB_VERSION; }

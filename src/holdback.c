@@ -26,12 +26,12 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/memory.h"
 #include "collide/collide.h"
 #include "collide/touch/touch.h"
 #include "holdback_work.h"
 #include "internal.h"
 #include "math/spatial.h"
+#include "pairs.h"
 
 // Part of that depth by which a time is found.
 #define FINE 0.05

@@ -10,9 +10,9 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "base/memory.h"
 #include "collide/collide.h"
 #include "internal.h"
+#include "pairs.h"
 #include "state.h"
 
 typedef struct Kept {

@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "fits.h"
 #include "internal.h"
+#include "pairs.h"
 
 enum { STATE_VERSION = 1 };
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/memory.h"
 #include "collide/broad/broadphase.h"
 #include "collide/collide.h"
 #include "contact/report.h"
@@ -19,6 +18,7 @@
 #include "holdback.h"
 #include "internal.h"
 #include "math/spatial.h"
+#include "pairs.h"
 #include "sleep.h"
 
 // What the contact model answers with.

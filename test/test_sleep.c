@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "collide/collide.h"
 #include "internal.h"
 #include "math/spatial.h"
+#include "pairs.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/world.h"

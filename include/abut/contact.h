@@ -1,4 +1,4 @@
-// The contact-model interface: what a model is told (abContactProblem), what it answers
+// The contact-model interface: what a model is given (abContactProblem), what it returns
 // (abContactSolution), and the descriptor it registers with (abContactModel).
 //
 // Conventions, for every model: bodies 1 and 2 of a pair are A and B of the derivations. The normal
@@ -76,7 +76,7 @@ typedef struct abPair {
   void* memory;  // the model's bytes for this pair, as it left them in the last step; zero when new
   bool fresh;    // the pair was not in contact in the last step
   bool held;     // equalities hold the two bodies so that nothing can open the contact
-  abPatch patch;  // kind AB_PATCH_NONE unless the model asked for the volume
+  abPatch patch;  // kind AB_PATCH_NONE unless the model requires the volume
   abSurface surface;
   const abShape *shape1, *shape2;
   abPose pose1, pose2;  // of the shapes, in the world, at the start of the step
@@ -193,7 +193,7 @@ typedef struct abPairSolution {
   double slip[3];  // v_t, v_o, v_r at the equivalent contact point, in the frame (t1, t2, normal)
   int nfacet;      // active facets (implicit model)
   const double* pressure;  // [Pa] at the patch polygon's vertices, or NULL
-  double watch;            // in the next step the pair is kept up to this gap [m]
+  double watch;            // in the next step the pair is reported up to this gap [m]
   abHold hold;             // whether its depth is left as it is
 } abPairSolution;
 

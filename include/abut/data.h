@@ -114,7 +114,7 @@ typedef struct abData {
 AB_API const char* ab_step_text(const abModel* model, const abData* data, char* text, size_t size);
 
 // Wakes the island of a body (body < 0: everybody). Not needed after a change of q, v, applied,
-// ctrl, h or the contact model: that wakes whom it concerns by itself.
+// ctrl, h or the contact model: that wakes the bodies concerned by itself.
 AB_API void ab_data_wake(abData* data, int body);
 
 #ifdef __cplusplus

@@ -27,7 +27,7 @@ typedef struct abPointerDef {
 // What has happened so far.
 typedef struct abPointerStat {
   double stiffness, damping, stiffness_r, damping_r;  // as used
-  bool reduced;         // less stiff than asked for: more would not be stable
+  bool reduced;         // less stiff than requested: more would not be stable
   double energy_drawn;  // the most the hand has ever got out of the loop [J]
   double energy_given;  // what it has put in by now [J]
   double force;         // largest on the hand [N]

@@ -1,6 +1,6 @@
 // Contact inverse: from the motion over one step to the contact that must have caused it.
 //
-// Momentum tells the contact impulse P and its moment about the centre of mass; where the contact
+// Momentum gives the contact impulse P and its moment about the centre of mass; where the contact
 // plane is known, the point at which a force and a moment about the normal alone explain both is
 // unique (Xie & Chakraborty, proposition 2 and remark 5).
 #ifndef ABUT_INVERSE_H

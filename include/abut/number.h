@@ -28,7 +28,7 @@ extern "C" {
 
 typedef struct abNumber {
   int kind, index, field, element;  // where it stands (scene/number.c)
-  bool reshapes;                    // a change asks for a new abData
+  bool reshapes;                    // a change needs a new abData
   const double* share;              // of a body's mass: what each of its geoms has of it
 } abNumber;
 

@@ -4,7 +4,7 @@
 // Everything is answered for the poses and velocities of the last ab_step or ab_forward, and for
 // the contacts of the last ab_step. Points, directions and results are in world axes, in SI units.
 // Questions change nothing (but ab_apply_force, which adds to an input): any number of threads may
-// ask the same simulation at once while nobody steps it.
+// query the same simulation at once while no thread steps it.
 #ifndef ABUT_QUERY_H
 #define ABUT_QUERY_H
 

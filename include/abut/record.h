@@ -32,7 +32,7 @@ typedef struct abRecording abRecording;
 AB_API abRecording* ab_recording_open(const char* path, abError* error);
 AB_API void ab_recording_close(abRecording* recording);
 AB_API int ab_recording_count(const abRecording* recording);  // samples
-// The recorded model. It tells what was recorded (names, shapes, frames, masses) but has no
+// The recorded model. It describes what was recorded (names, shapes, frames, masses) but has no
 // keyframes, actuators, hulls or contact rules: load the scene to simulate.
 AB_API const abModel* ab_recording_model(const abRecording* recording);
 // Sample i: time, h, q, v, pose, R, com, twist, contact (if this build has the model), contacts,

@@ -216,7 +216,7 @@ AB_API int ab_scene_find_mesh(const abScene* scene, const char* name);
 AB_API int ab_scene_find_site(const abScene* scene, const char* name);
 AB_API int ab_scene_find_tendon(const abScene* scene, const char* name);
 
-// What there is to say about a file beside the scene. Notes: things it asks for that are not
+// What there is to say about a file beside the scene. Notes: things it requires that are not
 // honoured but do not change the motion, each named once, with its line. Problems: where the file
 // was refused, everything that stands against it, the first of them in the error, too. To be freed
 // after a failure as well.
@@ -237,12 +237,12 @@ AB_API abModel* ab_scene_compile(const abScene* scene, abError* error);
 // shapes, fixed poses or joints have changed (abNumber.reshapes): those need a new abData. On
 // failure the model is as before.
 AB_API abStatus ab_scene_recompile(const abScene* scene, abModel* model, abError* error);
-// A scene from an MJCF or URDF file (told apart by the root element); notes may be NULL.
+// A scene from an MJCF or URDF file (recognised by the root element); notes may be NULL.
 AB_API abScene* ab_scene_load(const char* path, abNotes* notes, abError* error);
 // A scene from text that may refer to no other files. `name` stands for the file in messages.
 AB_API abScene* ab_scene_load_memory(const char* name, const char* bytes, size_t n, abNotes* notes,
                                      abError* error);
-// The model of an MJCF, URDF or model file (told apart by what is in them); notes may be NULL.
+// The model of an MJCF, URDF or model file (recognised by their content); notes may be NULL.
 AB_API abModel* ab_load(const char* path, abNotes* notes, abError* error);
 typedef struct abLoadOption {
   bool floating;  // see ab_scene_float

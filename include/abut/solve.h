@@ -2,8 +2,8 @@
 // quadratic programs, mixed complementarity. They know nothing of bodies and can be used alone.
 //
 // Every solver is used the same way: fill a definition (set it to zero first: a zero tolerance or
-// iteration limit means the default), ask for the size of the workspace, hand over that much memory
-// aligned for double, read the result. Nothing is allocated, no state is kept between calls, the
+// iteration limit means the default), get the size of the workspace, hand over that much memory
+// aligned for double, read the result. Nothing is allocated, no state is held between calls, the
 // definition's arrays are only read, and the outputs must not overlap them.
 //
 //   abNnlsDef def = {.nrow = 6, .ncol = 64, .a = a, .b = b};

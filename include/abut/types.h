@@ -68,7 +68,7 @@ typedef enum abStatus {
   AB_ERROR_FILE,         // a file cannot be opened, read or written
   AB_ERROR_PARSE,        // a file is malformed
   AB_ERROR_SCENE,        // a scene is well formed but means nothing (zero mass, unknown name, ...)
-  AB_ERROR_UNSUPPORTED,  // a scene asks for something abut does not do and that would change the
+  AB_ERROR_UNSUPPORTED,  // a scene needs something abut does not do and that would change the
                          // motion
   AB_ERROR_MEMORY,       // an allocation failed
   AB_ERROR_NUMERIC       // a simulation broke down (NaN, overflow)

@@ -10,7 +10,6 @@
 #include <float.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/pool.h"
 #include "collide/boxes/box_box.h"
 #include "collide/boxes/box_plane.h"
@@ -23,6 +22,7 @@
 #include "geometry/polyhedron.h"
 #include "internal.h"
 #include "math/rotation.h"
+#include "pairs.h"
 
 // Overlap up to this part of the thinner body still counts as touching from outside.
 static const double TOLERANCE = 5e-3;

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "fits.h"
-#include "internal.h"
 #include "io/json_whole.h"
 #include "io/page.h"
 
@@ -42,8 +41,12 @@ static json_t* actuators_json(const abModel* model) {
 
 static json_t* params_json(const abData* data) {
   json_t* values = json_object();
-  for (int i = 0; data->contact && i < data->contact->nparam; i++)
-    json_object_set_new(values, data->contact->param[i].name, json_real(data->internal->param[i]));
+  for (int i = 0; data->contact && i < data->contact->nparam; i++) {
+    const char* name = data->contact->param[i].name;
+    double value = 0;
+    ab_get_param(data, name, &value, NULL);
+    json_object_set_new(values, name, json_real(value));
+  }
   return values;
 }
 

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "collide/broad/broadphase.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/response.h"
 #include "internal.h"
+#include "pairs.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/world.h"

@@ -19,7 +19,6 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "base/memory.h"
 #include "base/sort.h"
 #include "collide/broad/filter.h"
 #include "collide/broad/tree.h"
@@ -27,6 +26,7 @@
 #include "geometry/support.h"
 #include "internal.h"
 #include "math/spatial.h"
+#include "pairs.h"
 
 // Room on each side, relative to the tight box's size: more means fewer updates and more pairs to
 // look at.

@@ -1,4 +1,4 @@
-#include "base/memory.h"
+#include "pairs.h"
 
 #include <string.h>
 

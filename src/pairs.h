@@ -5,10 +5,10 @@
 // only when the step succeeds. So a broken step leaves nothing behind, and copying a state is
 // copying one table. Tables are sorted by key, as pairs are: all look-ups of a step together cost
 // one merge.
-#ifndef ABUT_BASE_MEMORY_H
-#define ABUT_BASE_MEMORY_H
+#ifndef ABUT_PAIRS_H
+#define ABUT_PAIRS_H
 
-#include <abut/contact.h>
+#include <abut/types.h>
 
 #include "base/arena.h"
 
