@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ABUT = build/release/abut
 
-.PHONY: help build demo live test test-asan test-tsan test-stories test-python test-python-asan test-fuzz test-processors hashes test-geometry-long wheel bench bench-quick bench-python paper format lint install deb clean
+.PHONY: help build demo live test test-asan test-debug test-tsan test-stories test-python test-python-asan test-fuzz test-processors hashes test-geometry-long wheel bench bench-quick bench-python paper format lint install deb clean
 
 help:
 	@echo "make demo      simulate a scene worth looking at and write out/demo.html"
@@ -15,7 +15,7 @@ help:
 	@echo "make install   library, headers, program, abut.pc, CMake package (PREFIX=$(PREFIX))"
 	@echo "make deb       Debian packages: out/deb"
 	@echo "make wheel     the Python package as a wheel that needs nothing installed: out/wheel"
-	@echo "make test-stories | test-python | test-python-asan | bench-python | test-asan | test-tsan | test-fuzz | test-processors | hashes | test-geometry-long | bench-quick | format | lint | clean"
+	@echo "make test-stories | test-python | test-python-asan | bench-python | test-asan | test-debug | test-tsan | test-fuzz | test-processors | hashes | test-geometry-long | bench-quick | format | lint | clean"
 
 build:
 	@tools/setup.sh build test
@@ -43,6 +43,14 @@ test-asan:
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS)
+
+# With assertions and the checks of src/validate.c; -Og, since -O0 takes four times as long. What takes minutes is left out.
+SLOW = test_pile_seeds|test_prism|test_touch_random|test_touch_round|test_overlap|test_stories|test_patch_newton|python|web|live|sweep|paper|robots
+test-debug:
+	@tools/setup.sh build test
+	@cmake --preset debug >/dev/null
+	@cmake --build --preset debug -j $(JOBS)
+	@ctest --preset debug -j $(JOBS) -E '$(SLOW)'
 
 test-stories:
 	@tools/setup.sh build test

@@ -1,11 +1,11 @@
 // abData: making it, resetting it, choosing what it simulates with.
 #include <abut/abut.h>
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/pool.h"
 #include "collide/broad/broadphase.h"
@@ -157,7 +157,7 @@ void ab_data_refresh(const abModel* model, abData* d) {
 }
 
 void ab_forward(const abModel* model, abData* data) {
-  assert(ab_data_fits(model, data));
+  AB_ASSERT(ab_data_fits(model, data));
   if (ab_data_fits(model, data)) ab_kinematics(model, data);
 }
 
@@ -174,7 +174,7 @@ static uint64_t hash_doubles(uint64_t hash, int n, const double* x) {
 }
 
 uint64_t ab_state_hash(const abModel* model, const abData* d) {
-  assert(ab_data_fits(model, d));
+  AB_ASSERT(ab_data_fits(model, d));
   if (!ab_data_fits(model, d)) return 0;
   uint64_t hash = hash_doubles(0xcbf29ce484222325u, 1, &d->time);
   hash = hash_doubles(hash, model->nq, d->q);

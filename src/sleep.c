@@ -46,13 +46,13 @@
 // All of it runs in one thread, in the order of movers and keys.
 #include "sleep.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/assert.h"
 #include "contact/island.h"
 #include "dynamics/kinematics.h"
 #include "dynamics/laws.h"
@@ -195,7 +195,7 @@ static void disturb(abSleep* s, int m) {
 
 void ab_data_wake(abData* data, int body) {
   abSleep* s = data ? data->internal->sleeper : NULL;
-  assert(s && body < s->model->nbody);
+  AB_ASSERT(s && body < s->model->nbody);
   if (!s || body >= s->model->nbody) return;
   if (body >= 0) disturb(s, s->model->body[body].mover);
   for (int m = 0; m < s->model->nmover && body < 0; m++) disturb(s, m);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "collide/broad/broadphase.h"
 #include "collide/collide.h"
 #include "contact/report.h"
@@ -20,6 +21,7 @@
 #include "math/spatial.h"
 #include "pairs.h"
 #include "sleep.h"
+#include "validate.h"
 
 // What the contact model answers with.
 typedef struct Answer {
@@ -76,6 +78,7 @@ static void go_back(const abModel* model, abData* data, const double* kept) {
 abStepStatus ab_step(const abModel* model, abData* data) {
   if (!ab_data_fits(model, data)) return AB_STEP_BROKEN;
   ab_arena_release(data->internal->step_arena, 0);
+  AB_VALIDATE(ab_validate_begin(model, data));
   abArenaMark mark = ab_arena_mark(data->internal->scratch);
   data->stat = (abStat){.status = AB_STEP_OK, .bad_index = -1, .bad_body = -1};
   data->internal->ncandidate = data->internal->npair = data->ncontact = 0;
@@ -105,6 +108,7 @@ abStepStatus ab_step(const abModel* model, abData* data) {
   }
   data->internal->trees->laws = NULL;  // it was in the scratch
   ab_arena_release(data->internal->scratch, mark);
+  AB_VALIDATE(data->stat.status != AB_STEP_BROKEN ? ab_validate_end(model, data) : (void)0);
   return data->stat.status;
 }
 
@@ -122,6 +126,7 @@ static abStatus detect(const abModel* model, abData* data) {
       ab_response_begin(model, data);
     }
   }
+  AB_VALIDATE(status == AB_OK ? ab_validate_pairs(model, data) : (void)0);
   data->stat.ncandidate = data->internal->ncandidate;
   data->stat.npair = data->internal->npair;
   return status;
