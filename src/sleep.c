@@ -194,7 +194,7 @@ static void disturb(abSleep* s, int m) {
 }
 
 void ab_data_wake(abData* data, int body) {
-  abSleep* s = data ? data->internal->sleeper : NULL;
+  abSleep* s = data && data->internal ? data->internal->sleeper : NULL;
   AB_ASSERT(s && body < s->model->nbody);
   if (!s || body >= s->model->nbody) return;
   if (body >= 0) disturb(s, s->model->body[body].mover);

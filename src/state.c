@@ -184,6 +184,9 @@ static abStatus check(const abModel* model, const abData* data, const void* bloc
 
 abStatus ab_state_set(const abModel* model, abData* data, const void* block, size_t bytes,
                       abError* error) {
+  if (!ab_data_fits(model, data) || !block)
+    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+                   "a state goes back into a simulation of its model, and there is none here");
   abStatus status = check(model, data, block, bytes, error);
   if (status != AB_OK) return status;
   abArenaMark mark = ab_arena_mark(data->internal->scratch);

@@ -34,6 +34,37 @@ static void what_was_not_loaded_cannot_be_simulated(void** state) {
   ab_model_free(model);
 }
 
+// A sample of a recording looks like a simulation, but has no inside.
+static void a_recorded_sample_is_no_simulation(void** state) {
+  (void)state;
+  abError error = {0};
+  abModel* model = ab_load(ABUT_SOURCE_DIR "/scenes/box_on_plane.xml", NULL, &error);
+  abData *data = ab_data_create(model, &error), sample = *data;
+  char block[64] = {0};
+  double value, J[6 * 6];
+  abRay ray = ab_ray((abVec3){0, 0, 1}, (abVec3){0, 0, -1});
+  abRayHit hit;
+  abGeomDistance distance;
+  sample.internal = NULL;
+  assert_int_equal(ab_step(model, &sample), AB_STEP_BROKEN);
+  assert_int_equal(ab_data_reset(model, &sample, -1), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_set_contact(model, &sample, "patch", &error), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_set_contact_model(model, &sample, NULL, &error), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_set_param(&sample, "tolerance", 1, &error), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_get_param(&sample, "tolerance", &value, &error), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_set_threads(&sample, 2, &error), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_state_size(model, &sample), 0);
+  assert_int_equal(ab_state_get(model, &sample, block, sizeof block), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_state_set(model, &sample, block, sizeof block, &error), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_data_copy(model, data, &sample, &error), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_data_copy(model, &sample, data, &error), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_point_jacobian(model, &sample, 1, ray.origin, J), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_ray_cast(model, &sample, &ray, &hit, &error), AB_ERROR_ARGUMENT);
+  assert_int_equal(ab_geom_distance(model, &sample, 0, 1, &distance, &error), AB_ERROR_ARGUMENT);
+  ab_data_free(data);
+  ab_model_free(model);
+}
+
 static void files_need_names(void** state) {
   (void)state;
   abError error = {0};
@@ -119,6 +150,7 @@ static void nothing_is_added_to_no_scene(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_was_not_loaded_cannot_be_simulated),
+      cmocka_unit_test(a_recorded_sample_is_no_simulation),
       cmocka_unit_test(files_need_names),
       cmocka_unit_test(data_of_another_model_is_refused),
       cmocka_unit_test(indices_out_of_range_are_refused),
