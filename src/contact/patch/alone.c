@@ -324,7 +324,7 @@ static bool solve_whole(abPatchContact* c, double least) {
 }
 
 // The answer is the law at X, linearised there.
-static void linearise(abPatchContact* c) {
+void ab_patch_linearise(abPatchContact* c) {
   double d[6], Gd[6];
   c->X_load = c->law.load;
   c->G = c->X_G;
@@ -394,7 +394,7 @@ static void begin_alone(abPatchContact* c) {
 static void relax_contact(abPatchContact* c) {
   begin_alone(c);
   c->far = solve_frozen(c, 0.03, NEAR_ENOUGH);
-  linearise(c);
+  ab_patch_linearise(c);
 }
 
 // The only contact of its island: its own problem is the whole one, with the bound of friction and
@@ -419,7 +419,7 @@ static void solve_only(abPatchContact* c) {
     ab_patch_set_load(&c->law, load);
     ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
   }
-  linearise(c);
+  ab_patch_linearise(c);
 }
 
 static void relax_chunk(void* context, int chunk, int worker) {

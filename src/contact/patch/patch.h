@@ -151,6 +151,7 @@ typedef struct abPatchContact {
   double free[6];   // the drift
   double X[6];      // the twist at which the law gave the impulse, at first that of the last step
   double given[6];  // impulse before a strike within the step, not the law's: see patch.c
+  double last[6];   // X when the solver began, V where nothing pressed
   double far;       // how far X was from where the contact alone would go
   double* R;        // 6 x 6, see alone.c
   int pair;
@@ -410,6 +411,8 @@ abStatus ab_patch_alone(abPatchIsland* island);  // takes room
 // Each contact alone, from X; answer and G become the law's linearised there. Returns how many were
 // far from it.
 int ab_patch_relax(abPatchIsland* island);
+// answer and G from the law at X, in X_f and X_G.
+void ab_patch_linearise(abPatchContact* c);
 // --- shift.c
 void ab_patch_find_shift(abPatchIsland* island, abPatchMatrix* matrix);  // after the solve
 // --- solve.c

@@ -306,6 +306,7 @@ static void follow_loads(abPatchIsland* island, Work* w, int rounds, double enou
 // N - l. What opens has no load.
 enum { MOST_DIRECT = 24 };
 #define DIRECT_GAP 1e-7  // it converges as Newton's method does
+#define MOVING_GAP 1e-5
 
 static void fill_column(abPatchIsland* island, Work* w, int j, double* A) {
   int n = island->ncontact;
@@ -465,10 +466,23 @@ static double rounding(const abPatchIsland* island) {
   return fmax(4 * DBL_EPSILON * rate * most, ab_patch_join_rounding(island, unit));
 }
 
+// Whether a joint tree is faster than gravity makes it in a step: what is left of a step then adds
+// up to nothing that is seen.
+static bool tree_moves(const abPatchIsland* island) {
+  double speed = island->system->gravity * island->system->h;
+  for (int b = 0; b < island->nblock; b++) {
+    const double *D = island->diagonal[b], *v = island->v + island->offset[b];
+    double sum = 0;
+    for (int i = 0; i < island->size[b] && D; i++) sum += D[i] * v[i] * v[i];
+    if (sum > island->mass[b] * speed * speed) return true;
+  }
+  return false;
+}
+
 static double wanted_residual(const abPatchIsland* island) {
   double tolerance = island->system->param[AB_PATCH_TOLERANCE];
   bool slides = false;
-  if (island->departure > 1) return STRIKING_SHARE * tolerance;
+  if (island->departure > 1 || tree_moves(island)) return STRIKING_SHARE * tolerance;
   for (int i = 0; i < island->ncontact; i++) slides |= island->contact[i]->moves;
   if (slides && island->ncontact <= FEW) return FEW_SHARE * tolerance;
   return fmin(0.1 * tolerance, fmax(CALM_SHARE * tolerance, rounding(island)));
@@ -629,21 +643,45 @@ static void measure(abPatchIsland* island, double* gap) {
   *gap = ab_patch_gap(island);
 }
 
+// Twists of the last step, which the law at V, looked at first, takes the place of.
+static void keep_last(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    bool pressed = c->impulse[2] > 0;
+    memcpy(c->last, pressed ? c->X : c->V, sizeof c->last);
+  }
+}
+
+// The first step of an island with joints: the law is linearised where the last step left each
+// contact. Who pressed and slid there mostly still does, with the same corners and in nearly the
+// same direction, while the velocities that the impulses of the last step lead to are off by more
+// than the narrow zone in which it sticks.
+static void begin_at_last(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    memcpy(c->X, c->last, sizeof c->X);
+    ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+    ab_patch_linearise(c);
+  }
+}
+
 abStatus ab_patch_solve(abPatchIsland* island) {
   const double* param = island->system->param;
   bool joined = island->njoin > 0, renewed = false;
   bool only = ab_patch_only(island), relaxed = island->departure > 0.01 || only,
        direct = (has_joints(island) || joined) && island->ncontact <= MOST_DIRECT && !only;
   if (!direct) find_sliding(island);
+  if (direct) keep_last(island);
   double tolerance = param[AB_PATCH_TOLERANCE], enough = wanted_residual(island);
   int most = (int)param[AB_PATCH_ITERATIONS], since = 0;
   double gap = 0, best = INFINITY;
+  double direct_gap = enough < STRIKING_SHARE * tolerance ? DIRECT_GAP : MOVING_GAP;
   Follow loads = {
-      .enough = direct ? DIRECT_GAP : ab_patch_wanted_gap(island), .direct = direct, .share = 0.5};
+      .enough = direct ? direct_gap : ab_patch_wanted_gap(island), .direct = direct, .share = 0.5};
   int accepted = direct ? MOST_ACCEPTED_DIRECT : MOST_ACCEPTED;
   Work w = {0};
   for (int n = 0;; n++) {
-    bool turn = n > 0 && direct;  // one relaxed step is enough to find who sticks
+    bool turn = n > 0 && direct;  // one such step is enough to find who sticks
     if (n == 1 && relaxed && !direct && !only) renew_profiles(island);
     if (n > 0 && relaxed && !turn) {
       int far = ab_patch_relax(island);
@@ -671,12 +709,11 @@ abStatus ab_patch_solve(abPatchIsland* island) {
     if (n >= most || !isfinite(island->residual)) break;
     if (n == 0) {
       abStatus status = take_work(island, &w);
-      if (status == AB_OK && relaxed) status = ab_patch_alone(island);
+      if (status == AB_OK && relaxed && !direct) status = ab_patch_alone(island);
       if (status != AB_OK) return status;
-      if (relaxed) {
-        ab_patch_relax(island);
-        island->residual = ab_patch_residual(island);
-      }
+      if (relaxed && direct) begin_at_last(island);
+      if (relaxed && !direct) ab_patch_relax(island);
+      if (relaxed) island->residual = ab_patch_residual(island);
     }
     island->iterations++;
     if (!find_direction(island, &w)) {
