@@ -61,7 +61,7 @@ static void run_overlap(void) {
 // --- 2: distances of a brick from a cylinder and from another brick, 1000 poses
 
 KERNEL kernel_distance(const abShape* a, const abShape* b, const abShape* c) {
-  abGjkSeed seed_b = {{0, 0, 0}}, seed_c = {{0, 0, 0}};
+  abGjkSeed seed_b = {.far = 0}, seed_c = {.far = 0};
   for (int i = 0; i < 1000; i++) {
     abPose pa = pose_at(0.25 * cos(0.01 * i), 0.25 * sin(0.01 * i), 0.05, 0.01 * i);
     abPose origin = pose_at(0, 0, 0, 0);

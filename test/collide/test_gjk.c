@@ -170,7 +170,7 @@ static void last_direction_saves_turns(void** state) {
   (void)state;
   Random r = {4};
   abShape a = random_shape(&r, AB_SHAPE_MESH), b = random_shape(&r, AB_SHAPE_MESH);
-  abGjkSeed seed = {{0, 0, 0}};
+  abGjkSeed seed = {.far = 0};
   int cold = 0, warm = 0;
   for (int k = 0; k < 100; k++) {
     abPose pa = {v3(3, 0.01 * k, 0), quat_from_rotvec(v3(0, 0.002 * k, 0.001 * k))};
@@ -184,6 +184,35 @@ static void last_direction_saves_turns(void** state) {
   assert_true(warm < cold);
   free_shape(&a);
   free_shape(&b);
+}
+
+// Who is known to be farther apart than asked for need not be measured: fewer turns, the same
+// answer to the question, and the direction that tells the two apart.
+static void far_apart_is_told_early(void** state) {
+  (void)state;
+  Random r = {5};
+  int all = 0, early = 0, nfar = 0;
+  for (int k = 0; k < 500; k++) {
+    abShape a = random_shape(&r, types[k % 3]), b = random_shape(&r, AB_SHAPE_MESH);
+    abPose pa = {random_vec(&r, 3), random_rotation(&r)},
+           pb = {random_vec(&r, 3), random_rotation(&r)};
+    abDistance d, e;
+    abGjkSeed seed = {.far = 0.1 + 0.001 * k};
+    ab_distance(&a, pa, &b, pb, NULL, &d);
+    ab_distance(&a, pa, &b, pb, &seed, &e);
+    assert_true((d.separation > seed.far) == (e.separation > seed.far));
+    assert_true(e.separation >= d.separation - 1e-12 * 10);
+    bool far = d.separation > seed.far;
+    if (far) {
+      abVec3 n = e.normal;
+      double gap = v3_dot(n, v3_sub(support_world(&a, pa, v3_neg(n)), support_world(&b, pb, n)));
+      assert_true(gap > 0);
+    }
+    nfar += far, all += d.iterations, early += e.iterations;
+    free_shape(&a);
+    free_shape(&b);
+  }
+  assert_true(nfar > 100 && early < all);
 }
 
 #ifdef ABUT_HAVE_CCD
@@ -233,6 +262,7 @@ int main(void) {
       cmocka_unit_test(parallel_faces_and_edges_are_no_trouble),
       cmocka_unit_test(touching_and_overlapping_shapes_are_told),
       cmocka_unit_test(last_direction_saves_turns),
+      cmocka_unit_test(far_apart_is_told_early),
 #ifdef ABUT_HAVE_CCD
       cmocka_unit_test(libccd_agrees_on_which_boxes_meet),
 #endif

@@ -234,7 +234,8 @@ typedef struct Result {
   int turns;
 } Result;
 
-static Result iterate(const Core* a, const Core* b, abVec3 v, double size) {
+// far: a distance of the cores that is enough.
+static Result iterate(const Core* a, const Core* b, abVec3 v, double size, double far) {
   Result r = {.lower = 0};
   Vertex next = support(a, b, v, -1, -1);
   r.simplex.point[0] = next;
@@ -251,6 +252,7 @@ static Result iterate(const Core* a, const Core* b, abVec3 v, double size) {
     next = support(a, b, r.v, next.ia, next.ib);
     double bound = v3_dot(next.w, r.v) / d;
     if (bound > r.lower) r.lower = bound;
+    if (r.lower > far) break;
     if (d - r.lower <= GAP * d + 4 * DBL_EPSILON * size || contains(&r.simplex, &next)) break;
     Simplex before = r.simplex;
     r.simplex.point[r.simplex.n++] = next;
@@ -354,7 +356,8 @@ void ab_distance(const abShape* shape1, abPose pose1, const abShape* shape2, abP
   double size = v3_norm(a.p) + core_size(shape1) + core_size(shape2);
   abVec3 start = seed && v3_norm2(seed->direction) > 0 ? seed->direction : a.p;
   if (!(v3_norm2(start) > 0)) start = v3(0, 0, 1);
-  Result r = iterate(&a, &b, start, size);
+  bool any = !seed || !(seed->far > 0);
+  Result r = iterate(&a, &b, start, size, any ? INFINITY : seed->far + a.radius + b.radius);
   abPose frame = {pose2.p, pose1.q};
   report(&r, &a, &b, &frame, size, out);
   if (seed && !r.overlap) seed->direction = r.v;

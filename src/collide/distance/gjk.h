@@ -8,6 +8,9 @@
 // shape 1's frame. All zero means nothing is known.
 typedef struct abGjkSeed {
   abVec3 direction;
+  // Whoever is known to be farther apart than this is far enough: separation and points are then
+  // those of the last turn. 0: the distance is wanted whatever it is.
+  double far;
 } abGjkSeed;
 
 typedef struct abDistance {

@@ -209,25 +209,28 @@ static void climb(Search* s, abVec3 n) {
   }
 }
 
-// What the step can close of a gap.
+// What the step can close of a gap: the way of the smaller body's points, seen from the other. What
+// the two do together, as links of one robot, closes nothing. While they turn, the velocity between
+// them turns along, and grows by no more than its share of the angle.
 static double closing(const abTouchWork* w) {
   const abTouchSide *a = &w->side[0], *b = &w->side[1];
-  abVec3 ca = v3_add(a->p0, m3_apply(&a->R0, a->skin->middle));
-  abVec3 cb = v3_add(b->p0, m3_apply(&b->R0, b->skin->middle));
-  double ra = v3_norm(v3_sub(ca, a->com)) + a->skin->size;
-  double rb = v3_norm(v3_sub(cb, b->com)) + b->skin->size;
-  return w->touch->h * (v3_norm(v3_sub(a->twist.lin, b->twist.lin)) + v3_norm(a->twist.ang) * ra +
-                        v3_norm(b->twist.ang) * rb);
+  const abTouchSide* s = a->skin->size <= b->skin->size ? a : b;
+  abVec3 x = v3_add(s->p0, m3_apply(&s->R0, s->skin->middle));
+  double turn = v3_norm(v3_sub(a->twist.ang, b->twist.ang)), h = w->touch->h;
+  double both = v3_norm(a->twist.ang) + v3_norm(b->twist.ang);
+  return h * (1 + h * both) * (v3_norm(ab_touch_velocity(w, x)) + turn * s->skin->size);
 }
 
 static abShape body_of(const abTouchSide* s) {
   return (abShape){.type = AB_SHAPE_MESH, .poly = s->poly};
 }
 
-// Where the step began and ended, GJK tells the best direction of bodies that are apart.
-static bool nearest_now(const abTouchWork* w, abDistance* d) {
+// Where the step began and ended, GJK tells the best direction of bodies that are apart. far: they
+// need not be looked at farther than this, 0: however far.
+static bool nearest_now(const abTouchWork* w, double far, abDistance* d) {
   abShape a = body_of(&w->side[0]), b = body_of(&w->side[1]);
-  ab_distance(&a, w->touch->pose1, &b, w->touch->pose2, NULL, d);
+  abGjkSeed seed = {.far = far};
+  ab_distance(&a, w->touch->pose1, &b, w->touch->pose2, &seed, d);
   return !d->overlap && v3_norm2(d->normal) > 0.5;
 }
 
@@ -281,13 +284,14 @@ bool ab_touch_hulls(abTouchWork* w, int ntried, bool thorough, abTouchFeature* f
   if (ntried == 0 && ab_touch_sat(w)) return false;
   const abVec3* guess = ntried ? &feature[0].n : t->normal;
   abDistance d;
-  bool apart = !guess && nearest_now(w, &d);
-  if (apart && d.separation > w->watch + closing(w)) return false;
+  double far = w->watch + closing(w);
+  bool apart = !guess && nearest_now(w, far, &d);
+  if (apart && d.separation > far) return false;
   if (ntried == 0) ab_touch_end(w);
   if (guess) climb(&s, *guess);
   if (apart) climb(&s, d.normal);
   if (guess && thorough && is_deep(&s, *guess)) thorough = false;
-  if (!s.apart && guess && thorough && nearest_now(w, &d)) climb(&s, d.normal);
+  if (!s.apart && guess && thorough && nearest_now(w, 0, &d)) climb(&s, d.normal);
   if (!s.apart && thorough) climb_out(&s);
   if (s.apart && thorough && ab_touch_coasting(w, s.best.n, s.best.g1) < -t->tolerance &&
       nearest_later(w, &d))
