@@ -1,7 +1,11 @@
 // Bodies of joint trees: from a tree's velocities to the local twist of a contact, and back.
 //
 // The columns of a contact's side are kept as six rows, one for each part of the twist, of `room`
-// numbers: zero behind the last column, so that all loops run over fours.
+// numbers. Velocities of a branch mostly follow each other: columns come in fours of successive
+// velocities, zero where one of them does not move the body, so that vectors of velocities and rows
+// of matrices are read and written as they lie. The last four may begin within the one before:
+// what both have is in the last. Blocks of fewer than four velocities have their columns one by
+// one.
 #include <limits.h>
 #include <string.h>
 
@@ -16,55 +20,114 @@ static int fours(int n) { return (n + 3) / 4 * 4; }
 
 // --- making them
 
-static bool take_columns(abArena* arena, int n, abPatchColumns* c) {
-  *c = (abPatchColumns){.room = fours(n)};
-  c->at = AB_TAKE(arena, int, c->room);
-  c->T = AB_TAKE(arena, double, 6 * c->room);
-  if (!c->at || !c->T) return false;
-  memset(c->at, 0, sizeof *c->at * (size_t)c->room);
-  memset(c->T, 0, sizeof *c->T * 6 * (size_t)c->room);
-  return true;
-}
-
-// One more, by velocity j of the side's body.
-static void add_column(const abPatchContact* c, int k, int j, abPatchColumns* to) {
-  const abPatchSide* s = &c->side[k];
-  const double *J = s->branch->J[j], sign = k == 0 ? 1 : -1;
-  abVec3 ang = v3(J[3], J[4], J[5]), lin = v3_add(v3(J[0], J[1], J[2]), v3_cross(ang, s->r));
-  for (int i = 0; i < 3; i++) {
-    to->T[i * to->room + to->n] = sign * v3_dot(c->axis[i], lin);
-    to->T[(3 + i) * to->room + to->n] = sign * v3_dot(c->axis[i], ang);
-  }
-  to->at[to->n++] = s->branch->at[j];
-}
+// A velocity that moves the contact: column j of the body of side k.
+typedef struct Mover {
+  int k, j, at;
+} Mover;
 
 // Two bodies of one tree: joints that carry both do not move them against each other. The order is
 // ascending in both, and so it is left.
-static void add_difference(const abPatchContact* c, abPatchColumns* to) {
+static int find_difference(const abPatchContact* c, Mover* list) {
   const abPatchBranch *a = c->side[0].branch, *b = c->side[1].branch;
+  int n = 0;
   for (int i = 0, j = 0; i < a->n || j < b->n;) {
     int p = i < a->n ? a->at[i] : INT_MAX, q = j < b->n ? b->at[j] : INT_MAX;
-    if (p < q) add_column(c, 0, i, to);
-    if (q < p) add_column(c, 1, j, to);
+    if (p < q) list[n++] = (Mover){0, i, p};
+    if (q < p) list[n++] = (Mover){1, j, q};
     i += p <= q, j += q <= p;
+  }
+  return n;
+}
+
+static int find_all(const abPatchContact* c, int k, Mover* list) {
+  const abPatchBranch* own = c->side[k].branch;
+  for (int j = 0; j < own->n; j++) list[j] = (Mover){k, j, own->at[j]};
+  return own->n;
+}
+
+static bool take_columns(abArena* arena, int n, bool in_fours, abPatchColumns* c) {
+  *c = (abPatchColumns){.room = n};
+  c->at = AB_TAKE(arena, int, n);
+  c->T = AB_TAKE(arena, double, 6 * n);
+  c->four = in_fours ? AB_TAKE(arena, abPatchFour, n / 4) : NULL;
+  if (!c->at || !c->T || (in_fours && !c->four)) return false;
+  memset(c->at, 0, sizeof *c->at * (size_t)n);
+  memset(c->T, 0, sizeof *c->T * 6 * (size_t)n);
+  return true;
+}
+
+static int four_of(int at, int size) { return at < size - 4 ? at : size - 4; }
+
+static int count_fours(const Mover* list, int n, int size) {
+  int count = 0;
+  for (int i = 0, end = -1; i < n; i++) {
+    if (list[i].at < end) continue;
+    end = four_of(list[i].at, size) + 4;
+    count++;
+  }
+  return count;
+}
+
+static void open_four(int at, int size, abPatchColumns* to) {
+  int first = to->n, start = four_of(at, size);
+  abPatchFour *now = &to->four[first / 4], *before = now - 1;
+  *now = (abPatchFour){.at = start};
+  to->n += 4;
+  for (int l = 0; l < 4; l++) to->at[first + l] = start + l;
+  for (int l = 0; first > 0 && l < 4; l++) {
+    int place = before->at + l - start;
+    if (place < 0 || !(before->real >> l & 1)) continue;
+    before->real ^= 1 << l, now->real |= 1 << place;
+    for (int i = 0; i < 6; i++) {
+      double* row = to->T + i * to->room;
+      row[first + place] = row[first - 4 + l], row[first - 4 + l] = 0;
+    }
   }
 }
 
+// Where the column of a velocity goes.
+static int place_column(int at, int size, abPatchColumns* to) {
+  if (!to->four) {
+    to->at[to->n] = at;
+    return to->n++;
+  }
+  if (to->n == 0 || at >= to->four[to->n / 4 - 1].at + 4) open_four(at, size, to);
+  abPatchFour* last = &to->four[to->n / 4 - 1];
+  last->real |= 1 << (at - last->at);
+  return to->n - 4 + at - last->at;
+}
+
+static bool make_columns(const abPatchContact* c, const Mover* list, int n, int size,
+                         abArena* arena, abPatchColumns* to) {
+  bool in_fours = size >= 4;
+  int room = in_fours ? 4 * count_fours(list, n, size) : fours(n);
+  if (!take_columns(arena, room, in_fours, to)) return false;
+  for (int m = 0; m < n; m++) {
+    const abPatchSide* s = &c->side[list[m].k];
+    const double *J = s->branch->J[list[m].j], sign = list[m].k == 0 ? 1 : -1;
+    abVec3 ang = v3(J[3], J[4], J[5]), lin = v3_add(v3(J[0], J[1], J[2]), v3_cross(ang, s->r));
+    double* T = to->T + place_column(list[m].at, size, to);
+    for (int i = 0; i < 3; i++) {
+      T[i * room] = sign * v3_dot(c->axis[i], lin);
+      T[(3 + i) * room] = sign * v3_dot(c->axis[i], ang);
+    }
+  }
+  return true;
+}
+
 abStatus ab_patch_columns(abPatchIsland* island, abArena* arena) {
+  int most = 0;
+  for (int b = 0; b < island->nblock; b++) most = most > island->size[b] ? most : island->size[b];
+  Mover* list = AB_TAKE(arena, Mover, 2 * most);
+  if (!list) return AB_ERROR_MEMORY;
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    const abPatchBranch *a = c->side[0].branch, *b = c->side[1].branch;
+    bool same = c->side[0].branch && c->side[0].block == c->side[1].block;
     c->tree[0] = c->tree[1] = (abPatchColumns){0};
-    if (a && c->side[0].block == c->side[1].block) {
-      if (!take_columns(arena, a->n + b->n, &c->tree[0])) return AB_ERROR_MEMORY;
-      add_difference(c, &c->tree[0]);
-      continue;
-    }
-    for (int k = 0; k < 2; k++) {
-      const abPatchBranch* own = c->side[k].branch;
-      if (!own) continue;
-      if (!take_columns(arena, own->n, &c->tree[k])) return AB_ERROR_MEMORY;
-      for (int j = 0; j < own->n; j++) add_column(c, k, j, &c->tree[k]);
+    for (int k = 0; k < (same ? 1 : 2); k++) {
+      if (!c->side[k].branch) continue;
+      int n = same ? find_difference(c, list) : find_all(c, k, list);
+      if (!make_columns(c, list, n, c->side[k].n, arena, &c->tree[k])) return AB_ERROR_MEMORY;
     }
   }
   return AB_OK;
@@ -77,7 +140,11 @@ AB_SIMD AB_FLATTEN void ab_patch_columns_relative(const abPatchColumns* c, const
   Four sum[6] = {{0}};
   for (int j = 0; j < c->n; j += 4) {
     const int* at = c->at + j;
-    Four x = {v[at[0]], v[at[1]], v[at[2]], v[at[3]]};
+    Four x;
+    if (c->four)
+      x = LOAD(v + c->four[j / 4].at);
+    else
+      x = (Four){v[at[0]], v[at[1]], v[at[2]], v[at[3]]};
     for (int i = 0; i < 6; i++) sum[i] += LOAD(c->T + i * c->room + j) * x;
   }
   for (int i = 0; i < 6; i++) V[i] += AB_TOTAL(sum[i]);
@@ -86,36 +153,51 @@ AB_SIMD AB_FLATTEN void ab_patch_columns_relative(const abPatchColumns* c, const
 AB_SIMD AB_FLATTEN void ab_patch_columns_scatter(const abPatchColumns* c, const double f[6],
                                                  double* g) {
   for (int j = 0; j < c->n; j += 4) {
-    const int* at = c->at + j;
     Four y = {0};
     for (int i = 0; i < 6; i++) y += LOAD(c->T + i * c->room + j) * f[i];
-    for (int l = 0; l < 4; l++) g[at[l]] += y[l];
+    if (c->four)
+      *(Four*)(g + c->four[j / 4].at) += y;
+    else
+      for (int l = 0; l < 4; l++) g[c->at[j + l]] += y[l];
   }
 }
 
-// G times column i
-static inline void weigh(const abPatchSlope* G, const abPatchColumns* c, int i, double y[6]) {
+// G times the columns i .. i + 3
+static inline void weigh(const abPatchSlope* G, const abPatchColumns* c, int i, double Y[6][4]) {
   const double *t = G->t, *g = G->n;
-  double x[6];
-  for (int k = 0; k < 6; k++) x[k] = c->T[k * c->room + i];
+  Four x[6], y[6];
+  for (int k = 0; k < 6; k++) x[k] = LOAD(c->T + k * c->room + i);
   y[0] = t[0] * x[0] + t[1] * x[1] + t[3] * x[5];
   y[1] = t[1] * x[0] + t[2] * x[1] + t[4] * x[5];
   y[2] = g[0] * x[2] + g[1] * x[3] + g[3] * x[4];
   y[3] = g[1] * x[2] + g[2] * x[3] + g[4] * x[4];
   y[4] = g[3] * x[2] + g[4] * x[3] + g[5] * x[4];
   y[5] = t[3] * x[0] + t[4] * x[1] + t[5] * x[5];
+  for (int k = 0; k < 6; k++) *(Four*)Y[k] = y[k];
+}
+
+// Row `to` of B: y times the first m columns of C.
+static inline void add_row(const abPatchColumns* C, int m, double y[6][4], int l, double* to) {
+  const double *p = C->T, *q = p + C->room, *r = q + C->room, *s = r + C->room, *t = s + C->room,
+               *u = t + C->room;
+  double a = y[0][l], b = y[1][l], c = y[2][l], d = y[3][l], e = y[4][l], f = y[5][l];
+  for (int j = 0; j < m; j += 4) {
+    Four z = a * LOAD(p + j) + b * LOAD(q + j) + c * LOAD(r + j) + d * LOAD(s + j) +
+             e * LOAD(t + j) + f * LOAD(u + j);
+    if (C->four)
+      *(Four*)(to + C->four[j / 4].at) += z;
+    else
+      for (int i = 0; i < 4; i++) to[C->at[j + i]] += z[i];
+  }
 }
 
 AB_SIMD AB_FLATTEN void ab_patch_columns_add(const abPatchSlope* G, const abPatchColumns* A,
                                              const abPatchColumns* C, int n, double* B) {
-  for (int i = 0; i < A->n; i++) {
-    double y[6], *to = B + A->at[i] * n;
+  for (int i = 0; i < A->n; i += 4) {
+    int left = A->n - i, real = A->four ? A->four[i / 4].real : (1 << (left < 4 ? left : 4)) - 1;
+    double y[6][4];
     weigh(G, A, i, y);
-    for (int j = 0; j < (A == C ? i + 1 : C->n); j += 4) {
-      const int* at = C->at + j;
-      Four z = {0};
-      for (int k = 0; k < 6; k++) z += LOAD(C->T + k * C->room + j) * y[k];
-      for (int l = 0; l < 4; l++) to[at[l]] += z[l];
-    }
+    for (int l = 0; l < 4; l++)
+      if (real >> l & 1) add_row(C, A == C ? i + l + 1 : C->n, y, l, B + A->at[i + l] * n);
   }
 }

@@ -106,7 +106,7 @@ typedef struct FreeColumns {
 
 static void free_columns(const abPatchContact* c, int k, FreeColumns* f) {
   double sign = k == 0 ? 1 : -1;
-  *f = (FreeColumns){.at = {0, 1, 2, 3, 4, 5}, .columns = {6, 8, f->at, f->T[0]}};
+  *f = (FreeColumns){.at = {0, 1, 2, 3, 4, 5}, .columns = {6, 8, f->at, f->T[0], NULL}};
   for (int i = 0; i < 3; i++) {
     abVec3 e = v3_scale(sign, c->axis[i]), m = v3_cross(c->side[k].r, e);
     const double lin[6] = {e.x, e.y, e.z, m.x, m.y, m.z}, ang[6] = {0, 0, 0, e.x, e.y, e.z};

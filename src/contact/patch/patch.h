@@ -127,10 +127,15 @@ typedef struct abPatchSide {
 
 // From a tree's velocities to the local twist, with the side's sign: by the velocity at[k] of the
 // side's block it is T[i * room + k], i = 0 .. 5. See columns.c.
+typedef struct abPatchFour {
+  int at;    // the first of four successive velocities
+  int real;  // bits: those that have a column here, the others are zero
+} abPatchFour;
 typedef struct abPatchColumns {
   int n, room;
   int* at;
   double* T;
+  abPatchFour* four;  // of the columns 4 i .. 4 i + 3; NULL: they are anywhere
 } abPatchColumns;
 
 typedef struct abPatchContact {
