@@ -86,7 +86,7 @@ static void keep(const abPatchIsland* island, abPatchContact* c) {
   memcpy(m->impulse, c->impulse, sizeof m->impulse);
   m->lasting = fmin(c->load_before, fmax(0, c->impulse[2]));
   keep_acts(c, m->h > 0, m->acts);
-  const double *t = c->law.target[0], k_n = c->law.stiffness;
+  const double *t = ab_patch_aim(&c->law), k_n = c->law.stiffness;
   m->field[0] = k_n * (t[0] - c->X[2]);
   m->field[1] = k_n * (t[1] + c->X[4]);
   m->field[2] = k_n * (t[2] - c->X[3]);

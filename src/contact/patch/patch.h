@@ -277,6 +277,12 @@ typedef struct abPatchIsland {
   double residual;
 } abPatchIsland;
 
+// The target that counts at the patch's centre: of a gap it is that which may close it. Against it
+// the pressure is remembered, since from step to step a body at rest may lie a little above or
+// below zero.
+static inline const double* ab_patch_aim(const abPatchLaw* law) {
+  return law->target[law->target[1][0] < law->target[0][0]];
+}
 // A load never falls below this share of the contact's unit, so that friction has a direction.
 static inline double ab_patch_least_load(const abPatchContact* c) {
   return 1e-9 * c->mass * c->unit;
@@ -328,7 +334,7 @@ double ab_patch_work(const abPatchIsland* island);
 abPatchPlace ab_patch_find_place(const abPair* pair, const abPatchContact* c);
 // Whether the patch is another one than that of the last step.
 bool ab_patch_displaced(const abPatchMemory* m, const abPatchPlace* place, double thin);
-// field: the pressure of the last step, of the first target, now.
+// field: the pressure of the last step, now.
 void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPatchPlace* place,
                      abPatchContact* c, double field[3]);
 void ab_patch_recall_state(abPatchContact* c, const double field[3]);  // X, after the targets

@@ -118,7 +118,7 @@ static void recall_bristle(const abPatchSystem* system, const abPair* pair,
   c->law.bristle[2] = k * b[2];
 }
 
-// field: the pressure of the last step, of the first target.
+// field: the pressure of the last step.
 void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPatchPlace* place,
                      abPatchContact* c, double field[3]) {
   const abPatchMemory* m = pair->memory;
@@ -150,11 +150,10 @@ void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPa
 
 // The normal velocity at which the law gives the pressure field of the last step.
 void ab_patch_recall_state(abPatchContact* c, const double field[3]) {
-  const abPatchLaw* law = &c->law;
-  double per = 1 / law->stiffness;
-  c->X[2] = law->target[0][0] - per * field[0];
-  c->X[3] = law->target[0][2] - per * field[2];
-  c->X[4] = per * field[1] - law->target[0][1];
+  const double *t = ab_patch_aim(&c->law), per = 1 / c->law.stiffness;
+  c->X[2] = t[0] - per * field[0];
+  c->X[3] = t[2] - per * field[2];
+  c->X[4] = per * field[1] - t[1];
 }
 
 // The same for a patch without a past: the accelerations a of its material points that the
