@@ -17,10 +17,16 @@ void ab_touch_place(const abTouchWork* w, double time, abTouchPlace* out) {
       way = v3_axpy(0.5 * time * time, a->lin, way);
       turn = v3_axpy(0.5 * time * time, a->ang, turn);
     }
-    abQuat q = quat_from_rotvec(turn);
+    abQuat own = i ? w->touch->pose2.q : w->touch->pose1.q;
     out->com[i] = v3_add(s->com, way);
+    if (v3_norm2(turn) == 0) {  // the start, and whoever does not turn
+      out->pose[i] = (abPose){v3_add(out->com[i], v3_sub(s->p0, s->com)), own};
+      out->R[i] = s->R0;
+      continue;
+    }
+    abQuat q = quat_from_rotvec(turn);
     out->pose[i].p = v3_add(out->com[i], quat_rotate(q, v3_sub(s->p0, s->com)));
-    out->pose[i].q = quat_mul(q, i ? w->touch->pose2.q : w->touch->pose1.q);
+    out->pose[i].q = quat_mul(q, own);
     out->R[i] = quat_matrix(out->pose[i].q);
   }
 }

@@ -86,8 +86,8 @@ static double reach(const abPatchContact* c) {
 // unit impulse along e on body 1 and its opposite on body 2. Two bodies of one tree share the
 // joints before them, which move nothing of the one against the other.
 static void add_tree(const abResponse* r, const abPatchContact* c, int p, int q, double part[3]) {
-  abMat6 block;
-  ab_response_block(r, c->side[p].body, c->side[q].body, &block);
+  abMat6 block = c->side[p].branch->mobility;
+  if (p != q) ab_response_block(r, c->side[p].body, c->side[q].body, &block);
   for (int e = 0; e < 3; e++) {
     abWrench w[2] = {wrench_of_force(c->side[p].r, c->axis[e]),
                      wrench_of_force(c->side[q].r, c->axis[e])};
