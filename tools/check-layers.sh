@@ -15,8 +15,8 @@ folders() {
     contact) echo "base math geometry solve collide contact ." ;;
     dynamics) echo "base math dynamics ." ;;
     scene) echo "base math geometry scene" ;;
-    io) echo "base math io" ;;
-    haptic) echo "base math haptic" ;;
+    io) echo "base math io ." ;;
+    haptic) echo "base math haptic ." ;;
     *) echo "" ;;
   esac
 }
