@@ -377,7 +377,7 @@ static void follow(abPatchIsland* island, Work* w, Follow* loads, bool relaxed, 
   loads->share = gap < loads->gap ? fmin(1, 1.5 * loads->share) : 0.5 * loads->share;
   loads->gap = gap;
   if (!loads->direct || loads->times >= (near ? 2 * BOLD : BOLD) || !solve_loads(island, w))
-    follow_loads(island, w, bold ? 2 : 1, 0.1 * loads->enough, bold ? 1 : loads->share);
+    follow_loads(island, w, bold ? 4 : 1, 0.1 * loads->enough, bold ? 1 : loads->share);
   if (++loads->times == BOLD) pin_friction(island);
 }
 
