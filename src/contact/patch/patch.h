@@ -426,10 +426,11 @@ int ab_patch_relax(abPatchIsland* island);
 void ab_patch_linearise(abPatchContact* c);
 // --- shift.c
 void ab_patch_find_shift(abPatchIsland* island, abPatchMatrix* matrix);  // after the solve
-// --- solve.c
+// --- loads.c
 // Change of friction at X where its load changes by dl and acts (x, y) farther on: there the slip
 // is another. df[2..4] are 0.
 void ab_patch_friction_change(const abPatchContact* c, double dl, double x, double y, double df[6]);
+// --- solve.c, with newton.h, line_search.c and passes.c
 abStatus ab_patch_solve(abPatchIsland* island);
 // --- memory.c
 void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution);
