@@ -98,8 +98,8 @@ typedef struct Elimination {
 static bool grow(Elimination* e, int more, abArena* arena) {
   if (e->nrow + more <= e->capacity) return true;
   int add = (more / 4096 + 1) * 4096;
-  int* row = ab_arena_extend(arena, e->row, sizeof(int) * (size_t)e->capacity,
-                             sizeof(int) * (size_t)add);
+  int* row =
+      ab_arena_extend(arena, e->row, sizeof(int) * (size_t)e->capacity, sizeof(int) * (size_t)add);
   if (!row) return false;
   e->row = row;
   e->capacity += add;
