@@ -64,6 +64,9 @@ static void same_inputs_give_the_same_hash_at_any_number_of_threads(void** state
 
 static void child_of_a_fork_has_threads_of_its_own(void** state) {
   (void)state;
+#if defined(__SANITIZE_THREAD__)
+  skip();  // ThreadSanitizer ends children of a fork that start threads
+#endif
   abError error;
   World w = heap("patch");
   assert_int_equal(ab_set_threads(w.data, 3, &error), AB_OK);
