@@ -127,7 +127,7 @@ static void read_mesh(Recorded* r, const json_t* j, abMesh* m) {
   m->name = text(j, "name");
   m->file = text(j, "file");
   m->nvert = (int)(json_array_size(vert) / 3);
-  m->ntriangle = (int)(json_array_size(triangle) / 3);
+  m->ntriangle = m->nvert > 0 ? (int)(json_array_size(triangle) / 3) : 0;
   abVec3* v = take(r, m->nvert, sizeof *v);
   int(*t)[3] = take(r, m->ntriangle, sizeof *t);
   if (!v || !t) return;

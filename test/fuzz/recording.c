@@ -93,7 +93,7 @@ uint8_t* make_recording(int n, size_t* size) {
   abRecorder* r = ab_record_open(path, &f.model, NULL);
   for (int i = 0; r && i < n; i++) {
     fake_state(&f, i);
-    f.data.memory = (struct abMemory*)&f;  // a simulation, of which states are kept
+    f.data.internal = (struct abInternal*)&f;  // a simulation, of which states are kept
     ab_record_sample(r, &f.model, &f.data, NULL);
   }
   FILE* file = ab_record_close(r, NULL) == AB_OK ? fopen(path, "rb") : NULL;

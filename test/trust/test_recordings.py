@@ -355,6 +355,15 @@ class Models(Crafted):
         self.check(lambda m: m["geoms"][1].update(type="mesh", mesh=-1))
         self.check(lambda m: m["geoms"][1].update(type="mesh", mesh=3))
 
+    def test_mesh_of_faces_without_corners(self):
+        # a face of corners that are not there was drawn from whatever lay behind them
+        def change(m):
+            m["meshes"] = [{"name": "bare", "file": "", "vert": [], "triangle": [0, 1, 2]}]
+            m["geoms"][1].update(type="mesh", mesh=0)
+        shutil.copy(self.recording, self.path)
+        self.edit_model(change)
+        self.ends_well("o.glb")
+
     def test_sizes(self):
         for key, value in (("nq", -1), ("nq", 2**31 - 1), ("nv", 2**33), ("nv", 5)):
             self.check(lambda m: m.update({key: value}))
