@@ -15,7 +15,10 @@ struct abArenaBlock {
   char* at;
 };
 
-void ab_arena_init(abArena* arena, size_t capacity) { *arena = (abArena){.capacity = capacity}; }
+// Nothing fits into a block that ends before it begins: the first taking makes one.
+void ab_arena_init(abArena* arena, size_t capacity) {
+  *arena = (abArena){.capacity = capacity, .begin = 1};
+}
 
 // A piece behind the last one, as large as all before it together: a step that has grown to n bytes
 // has asked log n times.
@@ -42,25 +45,27 @@ void ab_arena_free(abArena* arena) {
     ab_free(block);
     block = before;
   }
-  *arena = (abArena){.capacity = arena->capacity};
+  ab_arena_init(arena, arena->capacity);
 }
 
-void* ab_arena_take(abArena* arena, size_t bytes) {
-  size_t begin = (arena->used + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+static void enter(abArena* arena, struct abArenaBlock* block) {
+  arena->block = block;
+  arena->begin = block->start, arena->end = block->start + block->size;
+  arena->at = block->at;
+}
+
+void* ab_arena_take_beyond(abArena* arena, size_t bytes) {
   struct abArenaBlock* block = arena->block;
-  if (block && begin < block->start) begin = block->start;
-  while (!block || begin - block->start > block->size ||
-         bytes > block->size - (begin - block->start)) {
+  do {
     struct abArenaBlock* next = block && block->after ? block->after : append(arena, block, bytes);
     if (!next) return NULL;
     block = next;
     block->entered = arena->used;
-    begin = block->start;
-  }
-  arena->block = block;
-  arena->used = begin + bytes;
+  } while (bytes > block->size);
+  enter(arena, block);
+  arena->used = block->start + bytes;
   if (arena->used > arena->peak) arena->peak = arena->used;
-  return block->at + (begin - block->start);
+  return block->at;
 }
 
 void* ab_arena_extend(abArena* arena, void* at, size_t bytes, size_t more) {
@@ -79,7 +84,8 @@ void* ab_arena_extend(abArena* arena, void* at, size_t bytes, size_t more) {
 // Back to a mark, but not out of the block that the first taking after it went over to: whoever
 // takes more than he needs, gives back and takes less gets the same place.
 void ab_arena_release(abArena* arena, abArenaMark mark) {
-  while (arena->block && arena->block->start > mark && arena->block->entered != mark)
-    arena->block = arena->block->before;
+  struct abArenaBlock* block = arena->block;
+  while (block && block->start > mark && block->entered != mark) block = block->before;
+  if (block) enter(arena, block);
   arena->used = mark;
 }

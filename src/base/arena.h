@@ -8,6 +8,8 @@
 
 typedef struct abArena {
   struct abArenaBlock* block;  // the one in use
+  size_t begin, end;           // its bytes, counted on from those of the blocks before it
+  char* at;                    // and where they are
   size_t used;                 // bytes taken, with what was left over at the ends of full blocks
   size_t capacity;             // bytes it may grow to
   size_t peak;                 // the largest `used` so far
@@ -20,7 +22,15 @@ void ab_arena_init(abArena* arena, size_t capacity);
 void ab_arena_free(abArena* arena);
 // 64-byte aligned, not cleared. Returns NULL when there is no memory, or the arena would grow
 // beyond its capacity, which callers report.
-void* ab_arena_take(abArena* arena, size_t bytes);
+void* ab_arena_take_beyond(abArena* arena, size_t bytes);  // where the block is full
+static inline void* ab_arena_take(abArena* arena, size_t bytes) {
+  size_t first = (arena->used + 63) & ~(size_t)63;
+  if (first < arena->begin) first = arena->begin;
+  if (first > arena->end || bytes > arena->end - first) return ab_arena_take_beyond(arena, bytes);
+  arena->used = first + bytes;
+  if (arena->used > arena->peak) arena->peak = arena->used;
+  return arena->at + (first - arena->begin);
+}
 // More room for what was taken last, or for nothing yet (at = NULL, bytes = 0): where the block is
 // full it is moved. NULL as above; then it stays as it was.
 void* ab_arena_extend(abArena* arena, void* at, size_t bytes, size_t more);

@@ -57,10 +57,11 @@ static void unit_square_has_known_moments(void** state) {
 }
 
 // The law of a patch of n corners; what the model would make of a pair.
-static void make_patch(abPatchLaw* law, int n, const abVec2* p, double* store) {
+static void make_patch_of(abPatchKind kind, abPatchLaw* law, int n, const abVec2* p,
+                          double* store) {
   abPolygonMoments m;
   ab_polygon_moments(n, p, &m);
-  abPair pair = {.patch = {.kind = AB_PATCH_SURFACE,
+  abPair pair = {.patch = {.kind = kind,
                            .nvert = n,
                            .polygon = p,
                            .area = m.m[AB_M_1],
@@ -72,6 +73,10 @@ static void make_patch(abPatchLaw* law, int n, const abVec2* p, double* store) {
   memset(law, 0, sizeof *law);
   assert_true(ab_patch_store_size(&pair) <= NSTORE);
   ab_patch_set_area(&pair, law, store);
+}
+
+static void make_patch(abPatchLaw* law, int n, const abVec2* p, double* store) {
+  make_patch_of(AB_PATCH_SURFACE, law, n, p, store);
 }
 
 // A point of the polygon; far: near its border.
@@ -413,6 +418,24 @@ static void friction_does_not_jump_as_the_pole_goes_far(void** state) {
   }
 }
 
+// A coin that rolls on its rim: the line of contact turns from step to step, and where friction
+// acted lies a hundred widths beside it.
+static void friction_beside_a_line_acts_on_it(void** state) {
+  (void)state;
+  const double half = 2.7e-3, wide = 5e-7;
+  const abVec2 p[4] = {{-half, -wide}, {half, -wide}, {half, wide}, {-half, wide}};
+  double store[NSTORE];
+  abPatchLaw law;
+  make_patch_of(AB_PATCH_LINE, &law, 4, p, store);
+  for (int k = -9; k <= 9; k++) {
+    double x = 0.1 * k * half;
+    ab_patch_spread(&law, x, 100 * wide);
+    check_near(law.centre.x, x, 1e-9 * half);
+    check_near(law.centre.x + law.at[0], x, 1e-12 * half);
+    check_near(law.centre.y + law.at[1], 0, 1e-12 * half);
+  }
+}
+
 // A corner that hardly is one, or that a small cut replaces, changes nothing but a little.
 static void pressure_hardly_feels_a_corner_that_comes_or_goes(void** state) {
   (void)state;
@@ -455,6 +478,7 @@ int main(void) {
       cmocka_unit_test(plate_that_spins_on_its_corner_comes_to_rest),
       cmocka_unit_test(friction_of_a_turning_patch_is_the_integral),
       cmocka_unit_test(friction_does_not_jump_as_the_pole_goes_far),
+      cmocka_unit_test(friction_beside_a_line_acts_on_it),
       cmocka_unit_test(pressure_hardly_feels_a_corner_that_comes_or_goes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

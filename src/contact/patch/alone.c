@@ -1,7 +1,7 @@
 // Each contact by itself, for the first steps of Newton's method.
 //
 // Newton's step for the whole island is as good as each contact's law is straight, and where a
-// patch is to begin or to cease slipping or pressing it is not: full steps then jump to and fro,
+// patch is to begin or to cease slipping or pressing it is not: full steps then oscillate,
 // shortened ones hold up all the others. So at first the law is linearised not at the twist V but
 // where the contact alone, with the velocities its impulse has left it, would go: at the X of its
 // local problem
@@ -196,32 +196,43 @@ static void make_R(const abPatchIsland* island, abPatchContact* c, double (*Y)[6
   invert6(phi, stiffer, c->R);
 }
 
-// A = L U in place, 1 / U on the diagonal, without pivoting: the normal third comes first and is
-// positive definite, and friction couples to it weakly. False where that fails.
+// A matrix of one contact with its rows and columns in the order of ORDER, and its factors. Without
+// pivoting: the normal third comes first and is positive definite, and friction couples to it
+// weakly.
+typedef struct Factors {
+  double U[36], L[36], per[6];  // per: 1 / the diagonal of U
+} Factors;
 static const int ORDER[6] = {2, 3, 4, 0, 1, 5};
 
-static bool factor_lu(double A[36]) {
+static void put_in_order(const double* A, double* to) {
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) to[6 * i + j] = A[6 * ORDER[i] + ORDER[j]];
+}
+
+// U holds the matrix. False where that fails.
+static inline bool factor_lu(Factors* F) {
+  double *U = F->U, *L = F->L;
   for (int k = 0; k < 6; k++) {
-    double per = 1 / A[7 * k];
-    if (!(A[7 * k] > 0)) return false;
-    A[7 * k] = per;
+    if (!(U[7 * k] > 0)) return false;
+    F->per[k] = 1 / U[7 * k];
     for (int i = k + 1; i < 6; i++) {
-      double t = A[6 * i + k] *= per;
-      for (int j = k + 1; j < 6; j++) A[6 * i + j] -= t * A[6 * k + j];
+      double t = L[6 * i + k] = U[6 * i + k] * F->per[k];
+      *(Four*)(U + 6 * i) -= t * *(const Four*)(U + 6 * k);
+      *(Two*)(U + 6 * i + 4) -= t * *(const Two*)(U + 6 * k + 4);
     }
   }
   return true;
 }
 
-static void solve_lu(const double A[36], const double b[6], double x[6]) {
+static void solve_lu(const Factors* F, const double b[6], double x[6]) {
   double y[6];
   for (int i = 0; i < 6; i++) {
     y[i] = b[ORDER[i]];
-    for (int k = 0; k < i; k++) y[i] -= A[6 * i + k] * y[k];
+    for (int k = 0; k < i; k++) y[i] -= F->L[6 * i + k] * y[k];
   }
   for (int i = 5; i >= 0; i--) {
-    for (int k = i + 1; k < 6; k++) y[i] -= A[6 * i + k] * y[k];
-    y[i] *= A[7 * i];
+    for (int k = i + 1; k < 6; k++) y[i] -= F->U[6 * i + k] * y[k];
+    y[i] *= F->per[i];
   }
   for (int i = 0; i < 6; i++) x[ORDER[i]] = y[i];
 }
@@ -257,24 +268,28 @@ static void evaluate_at_X(abPatchContact* c) {
   c->X_load = law->load;
 }
 
-// Minus the derivative of that, and R. Friction follows the load and, where it slides, the place of
-// the pressure: x = -M_2 / N, y = M_1 / N of the normal impulse (N, M_1, M_2).
-static bool factor_at_X(const abPatchContact* c, const double lack[6], double A[36]) {
-  const abPatchSlope* G = &c->X_G;
-  const double *n = G->n, *f = c->X_f;
-  abPatchSlope mixed = *G;
-  double full[36], d[2], F[6];
+// Minus the derivative of that, and R (in order). Friction follows the load and, where it slides,
+// the place of the pressure: x = -M_2 / N, y = M_1 / N of the normal impulse (N, M_1, M_2).
+AB_SIMD AB_FLATTEN static bool factor_at_X(const abPatchContact* c, const double* R,
+                                           const double lack[6], Factors* factors) {
+  const double *n = c->X_G.n, *f = c->X_f;
+  abPatchSlope G = c->X_G;
+  double d[2], F[6], change[3][6] = {{0}};
   for (int k = 0; k < 6; k++) F[k] = f[k] - lack[k];
-  ab_patch_mix_slack(&mixed, ab_patch_trust(c, f, F));
-  ab_patch_expand_G(&mixed, full);
+  ab_patch_mix_slack(&G, ab_patch_trust(c, f, F));
+  const double* t = G.t;
+  const double row[3][3] = {{n[0], n[1], n[3]}, {n[1], n[2], n[4]}, {n[3], n[4], n[5]}};
+  const double across[3][3] = {{t[0], t[1], t[3]}, {t[1], t[2], t[4]}, {t[3], t[4], t[5]}};
+  double* A = factors->U;
+  memcpy(A, R, 36 * sizeof *A);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) A[6 * i + j] += row[i][j], A[6 * i + j + 21] += across[i][j];
   if (c->law.mu > 0 && f[2] > ab_patch_least_load(c)) {
     bool moves = ab_patch_offset(c, f, d);
-    double per = 1 / f[2], row[3][3] = {{n[0], n[1], n[3]}, {n[1], n[2], n[4]}, {n[3], n[4], n[5]}};
-    double change[3][6] = {{0}};
+    double per = 1 / f[2];
     ab_patch_friction_change(c, 1, 0, 0, change[0]);
     if (moves) ab_patch_friction_change(c, 0, 1, 0, change[1]);
     if (moves) ab_patch_friction_change(c, 0, 0, 1, change[2]);
-    static const int across[3] = {0, 1, 5};
     abVec2 u = c->law.axis;
     for (int j = 0; j < 3; j++) {
       double dl = row[0][j], dx = -per * row[2][j] + per * per * f[4] * dl,
@@ -284,15 +299,12 @@ static bool factor_at_X(const abPatchContact* c, const double lack[6], double A[
         dx = along * u.x, dy = along * u.y;
       }
       for (int i = 0; i < 3; i++) {
-        int k = across[i];
-        full[6 * k + 2 + j] += change[0][k] * dl + change[1][k] * dx + change[2][k] * dy;
+        int k = ORDER[3 + i];
+        A[6 * (3 + i) + j] += change[0][k] * dl + change[1][k] * dx + change[2][k] * dy;
       }
     }
   }
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++)
-      A[6 * i + j] = full[6 * ORDER[i] + ORDER[j]] + c->R[6 * ORDER[i] + ORDER[j]];
-  return factor_lu(A);
+  return factor_lu(factors);
 }
 
 // Newton's method from X, down to a share of the unit speed. A step that the simplified Newton step
@@ -300,13 +312,15 @@ static bool factor_at_X(const abPatchContact* c, const double lack[6], double A[
 // does not help either, a kink lies ahead, which is not for this method. Returns whether it came to
 // its end.
 static bool solve_whole(abPatchContact* c, double least) {
-  double A[36], lack[6], s[6], next[6];
+  double R[36], lack[6], s[6], next[6];
+  Factors factors;
   double enough = fmax(least * c->unit, 8 * DBL_EPSILON * ab_patch_speed(c, c->V));
+  put_in_order(c->R, R);
   evaluate_at_X(c);
+  lack_at(c, lack);
   for (int i = 0; i < LOCAL_STEPS; i++) {
-    lack_at(c, lack);
-    if (!factor_at_X(c, lack, A)) return false;
-    solve_lu(A, lack, s);
+    if (!factor_at_X(c, R, lack, &factors)) return false;
+    solve_lu(&factors, lack, s);
     double way = size_of(c, s), taken = 0, a = 1;
     if (way <= enough) return true;
     bool shorter = false;
@@ -315,8 +329,10 @@ static bool solve_whole(abPatchContact* c, double least) {
       taken = a;
       evaluate_at_X(c);
       lack_at(c, lack);
-      solve_lu(A, lack, next);
-      shorter = size_of(c, next) <= (1 - 0.25 * a) * way;
+      solve_lu(&factors, lack, next);
+      double rest = size_of(c, next);
+      if (rest <= enough) return true;
+      shorter = rest <= (1 - 0.25 * a) * way;
     }
     if (!shorter) return false;
   }
@@ -399,25 +415,34 @@ static void relax_contact(abPatchContact* c) {
 
 // The only contact of its island: its own problem is the whole one, with the bound of friction and
 // where it acts. Newton's method for all at once needs to begin near: rounds bring it there, each
-// with load and place as they are and then those of the pressure found.
+// with load and place as they are and then those of the pressure found. At the end how the pressure
+// is spread is that of the pressure found, and the solution once more.
+static void follow_found(abPatchContact* c) {
+  if (!(c->law.mu > 0)) return;
+  ab_patch_set_load(&c->law, fmax(c->X_f[2], ab_patch_least_load(c)));
+  ab_patch_follow_pressure(c, c->X, c->X_f);
+}
+
+static bool try_whole(abPatchContact* c, double least) {
+  double X[6], at[2] = {c->law.at[0], c->law.at[1]}, load = c->law.load;
+  memcpy(X, c->X, sizeof X);
+  if (solve_whole(c, least)) return true;
+  memcpy(c->X, X, sizeof X);
+  memcpy(c->law.at, at, sizeof at);
+  ab_patch_set_load(&c->law, load);
+  ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+  return false;
+}
+
 static void solve_only(abPatchContact* c) {
   begin_alone(c);
   for (int i = 0; i < LOCAL_ROUNDS; i++) {
-    c->far = solve_frozen(c, 0.03, NEAR_ENOUGH);
-    if (c->law.mu > 0) {
-      ab_patch_set_load(&c->law, fmax(c->X_f[2], ab_patch_least_load(c)));
-      ab_patch_follow_pressure(c, c->X, c->X_f);
-    }
-    double X[6], at[2] = {c->law.at[0], c->law.at[1]}, load = c->law.load;
-    memcpy(X, c->X, sizeof X);
-    if (solve_whole(c, 1e-13)) {
-      c->far = 0;
-      break;
-    }
-    memcpy(c->X, X, sizeof X);
-    memcpy(c->law.at, at, sizeof at);
-    ab_patch_set_load(&c->law, load);
-    ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+    if (i > 0) c->far = solve_frozen(c, 0.03, NEAR_ENOUGH), follow_found(c);
+    if (!try_whole(c, 1e-3)) continue;
+    follow_found(c);
+    if (!try_whole(c, 1e-13)) continue;
+    c->far = 0;
+    break;
   }
   ab_patch_linearise(c);
 }

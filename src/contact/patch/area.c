@@ -216,20 +216,23 @@ static bool is_slender(const double m[10]) {
   return !(xx * yy - xy * xy > SLENDER * (xx + yy) * (xx + yy));
 }
 
-// Region, sum, centre and spread of the field, and the moments of the region about `origin`, a
-// corner of it: it may be small and far from zero. False if it presses nowhere.
+// Region, sum, centre and spread of the field, and the moments of the region about `origin`: of a
+// part of the patch a corner of it, since it may be small and far from zero. False if it presses
+// nowhere.
 static bool set_region(abPatchLaw* law, abVec2* origin, abPolygonMoments* moments) {
   int n = law->ncorner;
   abVec2* at = (abVec2*)law->px;  // the points are not filled in
+  bool all = positive(law, law->field);
   law->nregion = n, law->npoint = law->ring.n = 0;
-  if (positive(law, law->field))
-    for (int i = 0; i < n; i++) law->region[i] = v2(law->x[i], law->y[i]);
-  else
-    law->nregion = clip(law, law->field, law->region);
+  for (int i = 0; i < n && all; i++) law->region[i] = v2(law->x[i], law->y[i]);
+  if (!all) law->nregion = clip(law, law->field, law->region);
   if (law->nregion < (n < 3 ? n : 3)) return false;
-  abVec2 o = *origin = law->region[0];
-  for (int i = 0; i < law->nregion; i++) at[i] = v2_sub(law->region[i], o);
-  moments_of(law->nregion, at, moments);
+  abVec2 o = *origin = all ? v2(0, 0) : law->region[0];
+  for (int i = 0; i < law->nregion && !all; i++) at[i] = v2_sub(law->region[i], o);
+  if (all)
+    *moments = law->whole;
+  else
+    moments_of(law->nregion, at, moments);
   const double *m = moments->m,
                f[3] = {field_at(law->field, o.x, o.y), law->field[1], law->field[2]};
   double sum = f[0] * m[AB_M_1] + f[1] * m[AB_M_X] + f[2] * m[AB_M_Y], per = 1 / sum;
@@ -364,12 +367,19 @@ static bool find_field(abPatchLaw* law, abVec2 c) {
   return set_region(law, &origin, &m);
 }
 
+// What acts beside a narrow patch, as its line turns from step to step, acts on it.
+static abVec2 onto_line(const abPatchLaw* law, abVec2 c) {
+  return v2_add(law->centroid, v2_scale(v2_dot(law->axis, v2_sub(c, law->centroid)), law->axis));
+}
+
 void ab_patch_spread(abPatchLaw* law, double x, double y) {
-  abVec2 c = keep_inside(law, v2(x, y)), origin;
+  bool narrow = law->axis.x != 0 || law->axis.y != 0;
+  abVec2 to = narrow ? onto_line(law, v2(x, y)) : v2(x, y);
+  abVec2 c = narrow ? to : keep_inside(law, to), origin;
   double whole[3];
   abPolygonMoments m;
   bool found = law->ncorner > 1;
-  if (law->axis.x != 0 || law->axis.y != 0) {
+  if (narrow) {
     spread_along(law, c);
     found = set_region(law, &origin, &m);
   } else if (found && solve_field(law->whole.m, v2(0, 0), c, whole) && positive(law, whole)) {
@@ -379,7 +389,7 @@ void ab_patch_spread(abPatchLaw* law, double x, double y) {
     found = find_field(law, c);
   }
   if (!found) set_even(law);
-  law->at[0] = x - law->centre.x, law->at[1] = y - law->centre.y;
+  law->at[0] = to.x - law->centre.x, law->at[1] = to.y - law->centre.y;
 }
 
 // --- the rule

@@ -35,7 +35,7 @@ enum { MOST_RELAXED = 12 };
 // In islands of few contacts that slide, where friction turns with the direction of what is left
 // and a factorisation costs next to nothing, hardly anything is.
 enum { FEW = 1 };
-#define FEW_SHARE 1e-7
+#define FEW_SHARE 1e-6
 // The loads of an island with joints are right to this, at rest and where it moves: they converge
 // as Newton's method does.
 #define DIRECT_GAP 1e-7
@@ -244,7 +244,7 @@ abStatus ab_patch_solve(abPatchIsland* island) {
   int accepted = direct ? MOST_ACCEPTED_DIRECT : MOST_ACCEPTED;
   abPatchWork w = {0};
   for (int n = 0;; n++) {
-    bool turn = n > 0 && direct;  // one such step is enough to find who sticks
+    bool turn = n > 0 && (direct || (only && island->contact[0]->far == 0));  // found by then
     if (n == 1 && relaxed && !direct && !only) renew_profiles(island);
     if (n > 0 && relaxed && !turn) {
       int far = ab_patch_relax(island);
