@@ -239,7 +239,7 @@ static abStatus solve_rounds(const abModel* model, abData* data, const abContact
 // it: what they lead to is its motion without contact.
 static void take_laws_for_free(const abModel* model, abData* data, const abPairSolution* pair,
                                const double* v) {
-  if (!data->internal->trees->laws || model->integrator == AB_RK4) return;
+  if (!data->internal->trees->laws || model->integrator == AB_INTEGRATOR_RK4) return;
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
     bool touched = !mover->jointed;

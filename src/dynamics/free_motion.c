@@ -24,7 +24,7 @@ static void free_body(const abModel* model, abData* data, const abMover* mover) 
   if (model->nactuator > 0)
     load = wrench_add(load, wrench_from_array(data->internal->trees->tau + mover->dof0));
   if (body->gravity) load.force = v3_axpy(body->mass, model->gravity, load.force);
-  if (model->integrator == AB_RK4) {
+  if (model->integrator == AB_INTEGRATOR_RK4) {
     ab_rk4_free_body(model, data, mover, load);
     return;
   }
@@ -49,7 +49,7 @@ static void begin_laws(const abModel* model, abData* data, bool implicit) {
 }
 
 void ab_free_motion(const abModel* model, abData* data) {
-  bool rk4 = model->integrator == AB_RK4;
+  bool rk4 = model->integrator == AB_INTEGRATOR_RK4;
   if (rk4 && has_trees(model)) {
     // without memory the step ends in values that are not numbers, and is reported as broken
     if (!ab_rk4_trees(model, data))

@@ -187,7 +187,7 @@ static void tree(const abModel* model, abData* data, int m, const double* v_solv
   const abMover* mover = &model->mover[m];
   bool touched = differs(mover, v_solved, data->v_free);
   for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++) data->v[i] = v_solved[i];
-  if (model->integrator == AB_RK4) {
+  if (model->integrator == AB_INTEGRATOR_RK4) {
     tree_rk4(model, data, m, v_solved);
     return;
   }
@@ -208,7 +208,7 @@ void ab_integrate(const abModel* model, abData* data, const double* v_solved, co
       tree(model, data, m, v_solved);
     else if (twist_end)
       free_body_cayley(model, data, mover, twist_end[mover->body0]);
-    else if (model->integrator == AB_RK4 && part == 1)
+    else if (model->integrator == AB_INTEGRATOR_RK4 && part == 1)
       free_body_rk4(model, data, mover, v_solved);
     else
       free_body(model, data, mover, twist_from_array(v_solved + mover->dof0),

@@ -186,7 +186,7 @@ bool ab_laws_begin(const abModel* model, abData* data, bool implicit) {
 void ab_laws_inertial(const abModel* model, abData* data) {
   abLaws* laws = data->internal->trees->laws;
   if (!laws) return;
-  for (int i = 0; i < laws->nequality && model->integrator == AB_EULER; i++) {
+  for (int i = 0; i < laws->nequality && model->integrator == AB_INTEGRATOR_EULER; i++) {
     abLawRow* row = &laws->row[i];
     for (int k = 0; k < row->n; k++)
       if (model->mover[ab_law_mover(model, row->dof[k])].jointed)

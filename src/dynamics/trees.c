@@ -130,7 +130,7 @@ static abTrees* make_trees(const abModel* model) {
 abStatus ab_trees_create(const abModel* model, abTrees** out) {
   abTrees* t = *out = make_trees(model);
   if (!t) return AB_ERROR_MEMORY;
-  if (model->integrator != AB_RK4) return AB_OK;
+  if (model->integrator != AB_INTEGRATOR_RK4) return AB_OK;
   t->stage = make_trees(model);
   return t->stage ? AB_OK : AB_ERROR_MEMORY;
 }

@@ -108,7 +108,7 @@ static void make_devices(Fixture* f) {
 
 static void make_definitions(Fixture* f) {
   f->joint_def = ab_joint_def(), f->joint_def.body = 1;
-  f->geom_def = ab_geom_def(), f->geom_def.body = 1, f->geom_def.type = AB_BOX;
+  f->geom_def = ab_geom_def(), f->geom_def.body = 1, f->geom_def.type = AB_SHAPE_BOX;
   f->geom_def.size = (abVec3){0.1, 0.1, 0.1};
   f->mesh_def = ab_mesh_def(), f->mesh_def.nvert = 4, f->mesh_def.vert = corner;
   f->mesh_def.name = "mesh";

@@ -27,8 +27,8 @@ typedef enum Extent { EXTENT_POINT = 1, EXTENT_LINE, EXTENT_AREA } Extent;
 
 static Extent extent_of_shape(const abShape* s) {
   if (!s) return EXTENT_AREA;
-  if (s->type == AB_SPHERE || s->type == AB_ELLIPSOID) return EXTENT_POINT;
-  return s->type == AB_CAPSULE ? EXTENT_LINE : EXTENT_AREA;
+  if (s->type == AB_SHAPE_SPHERE || s->type == AB_SHAPE_ELLIPSOID) return EXTENT_POINT;
+  return s->type == AB_SHAPE_CAPSULE ? EXTENT_LINE : EXTENT_AREA;
 }
 
 static Extent extent_of(const abPair* pair) {

@@ -113,7 +113,7 @@ static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSol
             : c->rest > 0               ? AB_HOLD_RESTS
                                         : AB_HOLD_NONE;
   s->normal = patch->normal;
-  s->mode = !(N > 0) ? AB_SEPARATING : c->slipping ? AB_SLIP : AB_STICK;
+  s->mode = !(N > 0) ? AB_CONTACT_SEPARATING : c->slipping ? AB_CONTACT_SLIP : AB_CONTACT_STICK;
   double x = N > 0 ? -c->impulse[4] / N : 0, y = N > 0 ? c->impulse[3] / N : 0;
   // as far as a load that lasts would push the bodies in a step
   double mass = c->mass, load = fmin(N, fmax(c->load_before, mass * c->unit));

@@ -20,7 +20,7 @@ static inline double larger(double a, double b) { return a > b ? a : b; }
 
 // Extent of a convex shape along a direction of the world.
 static double extent_along(const abShape* shape, abPose pose, abVec3 direction) {
-  if (!shape || shape->type == AB_PLANE) return INFINITY;
+  if (!shape || shape->type == AB_SHAPE_PLANE) return INFINITY;
   if (!shape->poly) return 2 * shape->size.x;
   abVec3 d = quat_rotate(quat_conj(pose.q), direction);
   double low = INFINITY, high = -INFINITY;
