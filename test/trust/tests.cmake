@@ -18,8 +18,10 @@ if(TARGET abut_cli)
   set(scripts recordings output input)
   if(NOT ABUT_SANITIZE AND NOT ABUT_SANITIZE_THREAD)
     list(APPEND scripts kill)
-    add_test(NAME trust_binaries COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/test_binaries.py
-      $<TARGET_FILE:abut_cli> $<TARGET_FILE:abut_shared> ${CMAKE_BINARY_DIR} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    if(TARGET abut_shared)
+      add_test(NAME trust_binaries COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/test_binaries.py
+        $<TARGET_FILE:abut_cli> $<TARGET_FILE:abut_shared> ${CMAKE_BINARY_DIR} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    endif()
     # The rest, other compilers and ARM, is `make test-processors`.
     add_test(NAME trust_processors COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/test_processors.py $<TARGET_FILE:abut_cli> --quick)
     add_test(NAME trust_hashes COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/test_processors.py $<TARGET_FILE:abut_cli>
