@@ -8,6 +8,7 @@
 //     A  I (w+ - w) = h (tau - w x I w) + J      Xie & Chakraborty's, I at the start
 //     D  I+ w+ - I w = h tau + J                 angular momentum is exact
 // In step units h = 1.
+// Tests: test_ecp_kinematics.
 #include "contact/ecp/ecp.h"
 
 void ab_ecp_body_end(abEcpBody* b, bool exact_momentum) {

@@ -6,6 +6,7 @@
 // between them. A mode is ranked by what would have to change for it to be the contact: how far its
 // separation is below the largest one, how far its features are above the plane they should be in,
 // and how far beside each other they are.
+// Tests: test_ecp_drop, test_ecp_roll.
 #include "collide/distance/gjk.h"
 #include "contact/ecp/ecp.h"
 
@@ -175,13 +176,13 @@ static bool curved_normal(const abEcpContact* c, const abEcpFeature f[2], abVec3
     abVec3 u1 = tangent_near(&f[1], b1, witness, beyond);
     abVec3 m = v3_cross(u0, u1);
     double norm2 = v3_norm2(m);
-    if (norm2 < 1e-3 && f[0].kind == AB_ECP_SEGMENT && f[1].kind == AB_ECP_SEGMENT &&
+    if (norm2 < AB_ECP_ALONGSIDE && f[0].kind == AB_ECP_SEGMENT && f[1].kind == AB_ECP_SEGMENT &&
         rounded(&f[0]) + rounded(&f[1]) > 0) {  // alongside
       *n = v3_unit(v3_axpy(-v3_dot(u1, d), u1, d));
       *beyond = fmax(0, fabs(v3_dot(u1, d)) - f[0].half - f[1].half);
       return true;
     }
-    if (norm2 < 1e-8) return false;
+    if (norm2 < AB_ECP_PARALLEL) return false;
     if (f[0].kind == AB_ECP_SEGMENT && f[1].kind == AB_ECP_SEGMENT) {
       double a = v3_dot(v3_cross(u1, d), m) / norm2, b = v3_dot(v3_cross(u0, d), m) / norm2;
       *beyond = fmax(0, fabs(a) - f[0].half) + fmax(0, fabs(b) - f[1].half);
@@ -276,9 +277,9 @@ abVec3 ab_ecp_witness(const abEcpContact* c) {
 }
 
 int ab_ecp_candidates(const abEcpContact* c, int max, abEcpMode* out) {
-  enum { RANK_MAX = 768 };
-  Ranked item[RANK_MAX];
-  Ranking r = {.c = c, .max = max < RANK_MAX ? max : RANK_MAX, .item = item, .best = -INFINITY};
+  Ranked item[AB_ECP_MODES];
+  Ranking r = {
+      .c = c, .max = max < AB_ECP_MODES ? max : AB_ECP_MODES, .item = item, .best = -INFINITY};
   bool plane = c->shape[1].shape->type == AB_SHAPE_PLANE;
   abVec3 witness = plane ? v3_zero() : ab_ecp_witness(c);
   best_of_faces(&r);
@@ -312,7 +313,7 @@ double ab_ecp_gap(const abEcpContact* c) {
   abDistance near = distance(c);
   double scale = c->shape[0].scale, sep = scale * near.separation;
   // GJK is exact to its error bound; closer than that the bodies' own axes tell
-  if (sep > 1e-9 + scale * near.error) return sep;
+  if (sep > AB_ECP_BORDER + scale * near.error) return sep;
   each_curved(&r, v3_scale(scale, v3_lerp(near.point1, near.point2, 0.5)), false);
   bool exact = finite_axes(c->shape[0].shape) && finite_axes(c->shape[1].shape);
   return exact || near.overlap ? r.best : fmax(r.best, sep);

@@ -8,14 +8,10 @@
 // each divided by what makes it a number of order one: with P the largest of load, contact impulse
 // and 1e-6 m |v| (over the island), (9) by e_j max(mu p_n, P) (|w| + P/m), the cone by P^2.
 // Momentum is compared with P of the body itself.
+// Tests: test_ecp_drop, test_ecp_roll.
 #include <float.h>
 
 #include "contact/ecp/ecp.h"
-
-// Lengths in units of the body: a feature's border is met to this, far above rounding (1e-15 times
-// a condition number of some thousands) and far below what a user can see.
-static const double BORDER = 1e-9;
-static const double OVERLAP = 1e-10;
 
 bool ab_ecp_admissible(const abEcpSystem* s, const abEcpContact* c, double* worst) {
   if (!c->feature[0].shape || !c->feature[1].shape) {  // no mode was found for this contact
@@ -39,7 +35,7 @@ bool ab_ecp_admissible(const abEcpSystem* s, const abEcpContact* c, double* wors
   }
   double pull = -c->pn / (ab_ecp_reduced_mass(c) * s->speed + DBL_MIN);
   *worst = fmax(fmax(over, out), pull);
-  return over <= OVERLAP && out <= BORDER && pull <= BORDER;
+  return over <= AB_ECP_OVERLAP && out <= AB_ECP_BORDER && pull <= AB_ECP_BORDER;
 }
 
 // Between moving bodies the equations may have solutions far away, where huge impulses wedge

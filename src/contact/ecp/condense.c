@@ -12,12 +12,13 @@
 //
 // The compliance, 1e-6 of the bodies' own, makes a stiffness of 1e6 that costs as many digits. They
 // come back by refinement: what the step leaves of the equations is solved for again.
+// Tests: test_ecp_heap.
 #include <string.h>
 
 #include "contact/ecp/ecp.h"
 #include "solve/dense.h"
 
-enum { OWN = AB_ECP_OWN, WIDE = AB_ECP_BLOCK, REFINEMENTS = 4 };
+enum { OWN = AB_ECP_OWN, WIDE = AB_ECP_BLOCK };
 
 void ab_ecp_condensed_rows(abEcpSystem* s) {
   for (int i = 0; i < s->nbody; i++) {
@@ -170,7 +171,7 @@ static void refine(abEcpSystem* s, bool first) {
   memset(s->step, 0, sizeof(double) * (size_t)s->n);
   double most = ab_dense_max(F, (size_t)s->n), left = INFINITY;
   correct(s, first);
-  for (int i = 0; i < REFINEMENTS; i++) {
+  for (int i = 0; i < AB_ECP_REFINEMENTS; i++) {
     double now = leave(s, F);
     if (now <= 1e-12 * most || !(now < 0.5 * left)) break;
     left = now;

@@ -14,6 +14,7 @@
 // The rim of a cylinder is such an edge, between its disc (normal k) and its barrel (normal e, from
 // the axis to x): c = its point nearest to x, u = k x e, d1 and d2 as above. As x moves along it
 // relative to the cylinder, by dx, all of these turn about k by u.dx/|x - axis|.
+// Tests: test_ecp_throw.
 #include "contact/ecp/columns.h"
 
 static abVec3 to_world(const abEcpBody* b, abVec3 x) { return v3_add(b->x, m3_apply(&b->R, x)); }
@@ -155,10 +156,9 @@ static double apart(const abEcpFeature* f, const abEcpBody* b, abVec3 x) {
 }
 
 int ab_ecp_corners(const abEcpContact* c, int max, abEcpMode* out) {
-  enum { MOST = 8 };
-  double near[MOST];
+  double near[AB_ECP_CORNERS_NEAR];
   int n = 0;
-  if (max > MOST) max = MOST;
+  if (max > AB_ECP_CORNERS_NEAR) max = AB_ECP_CORNERS_NEAR;
   for (int line = 0; line < 2; line++) {
     const abEcpShape *es = &c->shape[line], *ps = &c->shape[1 - line];
     bool rims = es->shape->type == AB_SHAPE_CYLINDER;

@@ -14,6 +14,7 @@
 // lies), where the product of the tangents says nothing; there n.u1 = 0 finds the azimuth. The
 // frame turns with n such that t stays the projection of a fixed direction e:
 //     psi = n x dn - n (o.dn)(n.e)/|e - n (n.e)|.
+// Tests: test_ecp_kinematics.
 #include "contact/ecp/columns.h"
 
 static bool is_curve(const abEcpFeature* f) {
@@ -57,7 +58,7 @@ bool ab_ecp_set_curved(abEcpContact* c) {
   if (round && f0->kind == AB_ECP_SEGMENT && f1->kind == AB_ECP_SEGMENT) {
     abVec3 u0 = m3_apply(&c->body[0]->R0, f0->u), u1 = m3_apply(&c->body[1]->R0, f1->u);
     // below some 2 degrees the crossing runs along the segments with any small turn
-    c->alongside = v3_norm2(v3_cross(u0, u1)) < 1e-3;
+    c->alongside = v3_norm2(v3_cross(u0, u1)) < AB_ECP_ALONGSIDE;
   }
   for (int i = 0; i < 2; i++) {
     bool barrel = c->feature[i].kind == AB_ECP_SEGMENT && c->feature[i].rad > 0;
@@ -92,7 +93,7 @@ bool ab_ecp_orient(abEcpContact* c) {
   if (c->npar == 2) {
     n = v3_cross(q0.along, q1.along);
     // Nearly parallel edges leave the normal to chance; they meet in a mode with a plane instead.
-    if (v3_norm2(n) < 1e-8) return false;
+    if (v3_norm2(n) < AB_ECP_PARALLEL) return false;
     c->sign = points_to_body_1(c, n) ? 1 : -1;
     n = v3_scale(c->sign, n);
   }

@@ -11,6 +11,116 @@
 
 #include "math/spatial.h"
 
+// Marks a strategy: what it returns is counted by name in the build that bench/ecp/strategies.sh
+// makes, and nothing else is done anywhere.
+#ifdef ABUT_ECP_COUNT
+bool ab_ecp_counted(const char* name, bool solved);
+#define AB_ECP_COUNTED(name, solved) ab_ecp_counted(name, solved)
+#else
+#define AB_ECP_COUNTED(name, solved) (solved)
+#endif
+
+// Thresholds. Lengths are in units of the first body's radius, impulses in those of the step's
+// loads (see above); each with what goes wrong when it is changed. Factors inside one formula
+// (halve a step, a tenth of the last residual) stand there.
+
+// --- when an equation or inequality holds
+// Scaled residual of a system that is solved, and of one of several bodies, each of which is
+// checked by its own load. Above: steps count as unsolved against the parameter `tolerance`; below:
+// rounding keeps good steps from ending.
+static const double AB_ECP_ENOUGH = 1e-9, AB_ECP_ENOUGH_EACH = 5e-11;
+// Newton converges quadratically: one iteration before this it was at 1e-7, and only rounding is
+// left. Below: iterations wasted.
+static const double AB_ECP_EXACT = 1e-13;
+// A feature's border, the bound of friction, and touching: far above rounding (1e-15 times a
+// condition number of some thousands), far below what can be seen. Smaller: a point on the border
+// belongs to neither mode; larger: to both, and forces act beside a body.
+static const double AB_ECP_BORDER = 1e-9;
+// Overlap that a solved step may leave. Larger: it adds up over steps; smaller: long edges fail by
+// their rounding.
+static const double AB_ECP_OVERLAP = 1e-10;
+// Overlap of a contact left out: the rounding of a length 1. Larger: contacts come a step late, and
+// then overlap.
+static const double AB_ECP_ROUNDING = 1e-12;
+// Energy that contacts of moving bodies may add, as a share of what there is: edges that pass each
+// other add some (ecp.c). Smaller: such steps are refused; larger: modes that wedge are taken. A
+// path comes from a motion without contact and does not wedge.
+static const double AB_ECP_GAIN = 0.05, AB_ECP_PATH_GAIN = 0.25;
+
+// --- geometry
+// Squared sine below which two edges have a normal of their own (curve.c) instead of their cross
+// product, and below which they have none. Smaller: the normal of nearly parallel edges turns
+// faster than Newton can follow.
+static const double AB_ECP_ALONGSIDE = 1e-3, AB_ECP_PARALLEL = 1e-8;
+// A disc that lies as flat as this: the direction of its lowest point is rounding.
+static const double AB_ECP_FLAT = 1e-12;
+// Corners of a patch nearer than this are one. Smaller: two points share a load in a way that is
+// rounding.
+static const double AB_ECP_SAME_CORNER = 1e-7;
+
+// --- Newton's method
+// Pivots of elimination below this are zero (rows are of order one): contacts in excess are
+// regularised by the share of the bodies' own compliance 1/m. Larger: impulses are wrong before the
+// residual shows it; smaller: excess impulses without bound.
+static const double AB_ECP_PIVOT = 1e-12, AB_ECP_PROXIMAL = 1e-6;
+// Residual from which on modes are taken for right, or nearly so: from here they are corrected one
+// by one (joint.c).
+static const double AB_ECP_NEAR = 1e-5;
+enum {
+  AB_ECP_RAYS =
+      4,  // moves along a direction that the equations leave free; fewer: heaps stay unsolved
+  AB_ECP_REFINEMENTS = 4,  // of a condensed step
+  AB_ECP_DENSE = 60,       // unknowns up to which elimination costs less than condensing: time only
+};
+
+// --- searching modes of one contact
+enum {
+  AB_ECP_MODES =
+      768,  // nearest modes looked at: more than a hull of 32 vertices on another has near
+  AB_ECP_VISITS = 24,  // modes remembered on a walk along neighbours; fewer: it may walk in circles
+  AB_ECP_AZIMUTHS = 12,  // starts around a rim; fewer: upright discs on rims are missed
+  AB_ECP_SEARCH_BUDGET =
+      3000  // Newton iterations: a usual mode takes 5, all of a box some hundred; more is time only
+};
+
+// --- several contacts
+enum {
+  AB_ECP_LARGE = 8,  // contacts from which on an island is solved at once (joint.c): sweeps take
+                     // ever longer above
+  AB_ECP_LARGEST =
+      36,  // up to which a path is followed; above, curves are lost and the time with them
+  AB_ECP_SWEEPS = 6,     // sweeps between two attempts by Newton's method
+  AB_ECP_ROUNDS = 40,    // of these
+  AB_ECP_BUDGET = 1000,  // small Newton iterations a contact, or what costs as much, for an
+                         // attempt: some milliseconds
+  AB_ECP_BUDGET_MOST =
+      30000,           // and in all, some 0.2 s: a bound on the time of a step that is not solved
+  AB_ECP_STAGES = 60,  // of the augmented Lagrangian (joint.c)
+  AB_ECP_CORRECTIONS = 10,    // rounds in which modes are corrected near a solution
+  AB_ECP_NEAR_MODES = 8,      // candidates for a contact just taken in
+  AB_ECP_PRESS_STEPS = 25,    // Newton iterations of a stage, with the bound of friction held,
+  AB_ECP_COUPLED_STEPS = 15,  // and with the bound that follows the pressure
+};
+// Sweeps that have not found the modes after this share of the budget do not: more is time only.
+static const double AB_ECP_SWEEP_SHARE = 0.03;
+// Stiffness of the augmented Lagrangian in reduced masses: at first, for ordinary convergence, and
+// where laws contradict each other. Stiffer at first: Newton's method does not come down; softer at
+// last: the drift does not.
+static const double AB_ECP_SOFT = 10, AB_ECP_STIFF = 1e3, AB_ECP_STIFFEST = 1e5;
+
+// --- following a path (path.c)
+enum {
+  AB_ECP_PATH_UNKNOWNS = 640,  // room on the stack: 36 contacts of 6 unknowns and their bodies
+  AB_ECP_PATH_MODES = 40,      // pieces near a border that are tried
+  AB_ECP_PATH_CORNERS = 8,     // and of these a vertex on an edge
+  AB_ECP_CORNERS_NEAR = 8,     // at most (corner.c)
+  AB_ECP_PART_CONTACTS = 96,   // contacts that are parted at the beginning (part.c)
+  AB_ECP_PART_SWEEPS = 100,
+};
+// Length of a piece of the curve, scaled. Longer: it is lost at bends; shorter: borders that do not
+// lie apart by so much are one.
+static const double AB_ECP_PATH_LONGEST = 0.3, AB_ECP_PATH_SHORTEST = 1e-9;
+
 // Smallest parts of a surface that can be the contact set against a plane.
 typedef enum abEcpKind {
   AB_ECP_NONE,
@@ -53,7 +163,6 @@ typedef struct abEcpBody {
   abVec3 x0, v0, w0;  // at the start
   abMat3 R0;
   abVec3 f, tau;          // impulses of the load
-  abVec3 whole[4];        // v0, w0, f, tau of the whole step (continue.c)
   abVec3 f_ext, tau_ext;  // impulses of contacts that are held fixed
   double inertia_scale;   // mean principal moment
   // the present iterate, at the end of the step
@@ -219,7 +328,6 @@ abVec3 ab_ecp_slip(const abEcpContact* c, const abEcpLevers* lever);
 // The same step for large systems, condensed to the bodies. Blocks hold the equations of one
 // contact: rows and columns of its two bodies, then its own.
 enum { AB_ECP_OWN = 12, AB_ECP_BLOCK = 18 };
-enum { AB_ECP_DENSE = 60 };  // unknowns, up to which elimination costs less than the rest
 typedef struct abEcpBlock {
   double F[AB_ECP_BLOCK], J[AB_ECP_BLOCK * AB_ECP_BLOCK];
   double D[6][6], C[6][AB_ECP_OWN];  // inverse of its own part; that times the part of the bodies

@@ -1,6 +1,7 @@
 // Features of a shape: the vertices, edges and faces of a polyhedron; the exact parts of the smooth
 // shapes (a cylinder is a segment with a radius, two discs and two rims; a capsule a segment with
 // a radius and two round points; a sphere one round point; an ellipsoid itself).
+// Tests: test_ecp_kinematics.
 #include "contact/ecp/ecp.h"
 
 bool ab_ecp_is_polyhedron(const abShape* s) {

@@ -6,6 +6,7 @@
 // Its determinant is -(P.n)^2 (Xie & Chakraborty print P.n; what follows from it stands). Scalar
 // product with P: p_r = B.P / n.P. Then r x P = C := B - p_r n has the solutions
 // r = P x C / |P|^2 + s P, and the plane fixes s.
+// Tests: test_ecp_inverse.
 #include <abut/inverse.h>
 
 #include "base/error.h"

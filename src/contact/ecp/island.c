@@ -1,4 +1,5 @@
 // Islands: bodies joined by pairs that may touch. Fixed bodies join nothing.
+// Tests: test_ecp_bodies, test_ecp_throw.
 #include "contact/ecp/island.h"
 
 #include "base/arena.h"

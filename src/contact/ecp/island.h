@@ -33,14 +33,7 @@ bool ab_ecp_islands(const abContactProblem* p, int ntouch, const abEcpTouch* tou
                     abContactSolution* out, abEcpReport* report);
 
 // Copies of an island's state: who uses them.
-enum {
-  AB_ECP_BEST,
-  AB_ECP_SAVED,
-  AB_ECP_STAGE,
-  AB_ECP_JOINT,
-  AB_ECP_PIVOT,
-  AB_ECP_LEVELS = AB_ECP_PIVOT + 4
-};
+enum { AB_ECP_BEST, AB_ECP_SAVED, AB_ECP_STAGE, AB_ECP_JOINT, AB_ECP_LEVELS };
 
 // Bodies and contacts of one island with what is needed to go back to SI units.
 typedef struct abEcpIsland {
@@ -71,10 +64,6 @@ bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report);
 // Parts of it. Active and with a mode: a contact just taken in has none until it is first solved.
 bool ab_ecp_bears(const abEcpContact* c);
 int ab_ecp_take_in_overlapping(abEcpIsland* island);  // contacts left out that overlap; how many
-void ab_ecp_keep_impulse(abEcpContact* c);
-// The kept impulses of all active contacts but `except`, as loads; one contact alone under them.
-void ab_ecp_external_loads(abEcpIsland* island, const abEcpContact* except);
-bool ab_ecp_solve_single(abEcpIsland* island, abEcpContact* c, const abEcpMode* last);
 void ab_ecp_save(abEcpIsland* island, int level);
 void ab_ecp_restore(abEcpIsland* island, int level);
 void ab_ecp_free_motion(abEcpIsland* island);
@@ -84,8 +73,6 @@ abEcpNewton ab_ecp_newton_island(abEcpIsland* island, bool damped);
 bool ab_ecp_together(abEcpIsland* island, bool damped);
 void ab_ecp_new_budget(abEcpIsland* island, double share);  // of work, for another attempt
 bool ab_ecp_exhausted(const abEcpIsland* island);
-bool ab_ecp_solve_several(abEcpIsland* island);  // sweeps and joint Newton
-bool ab_ecp_solve_cold(abEcpIsland* island);     // from the free motion
 
 void ab_ecp_all_bodies(abEcpIsland* island);
 bool ab_ecp_holds(abEcpIsland* island);  // to 1e-9, whatever Newton says
@@ -94,16 +81,6 @@ bool ab_ecp_holds(abEcpIsland* island);  // to 1e-9, whatever Newton says
 bool ab_ecp_correct_modes(
     abEcpIsland* island);  // near a solution: Newton, changes of mode, Newton ...
 bool ab_ecp_solve_jointly(abEcpIsland* island);  // all active contacts, modes included
-
-// --- pivot.c
-// Newton with the branches of the friction laws held in turn, where it runs in circles between
-// them.
-bool ab_ecp_newton_branches(abEcpIsland* island);
-// solved: the present state solves the equations; else it is a start near a solution.
-bool ab_ecp_pivot(abEcpIsland* island, bool solved, bool thorough);
-
-// Contact i in another mode, its point and impulse kept as far as that means anything.
-bool ab_ecp_change_mode(abEcpIsland* island, int i, abEcpMode mode);
 
 // --- part.c
 enum { AB_ECP_PUSHED = 32 };
@@ -118,11 +95,5 @@ int ab_ecp_part(abEcpIsland* island, double reach, double apart, abEcpPushed* pu
 
 // --- path.c
 bool ab_ecp_follow_path(abEcpIsland* island);
-
-// --- enumerate.c
-bool ab_ecp_enumerate(abEcpIsland* island);
-
-// --- continue.c
-bool ab_ecp_solve_by_continuation(abEcpIsland* island);
 
 #endif

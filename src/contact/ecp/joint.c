@@ -24,20 +24,18 @@
 // 1.15, 4, 1 and 2 steps of 500 stay unsolved (reported): those in which the block strikes the
 // tower, and planks wedge each other. Of 25 heaps of ten hulls, some 6,800 steps, those that stay
 // unsolved here are found by path.c.
+// Tests: test_ecp_heap.
 #include "contact/ecp/manifold.h"
 
 #include <float.h>
 
 #include "contact/ecp/island.h"
 
-enum { STAGES = 60, CORRECTIONS = 10 };
-
 // A contact just taken in has no mode: the nearest one.
 static bool give_mode(abEcpContact* c) {
   if (c->mode.kind[0] != AB_ECP_NONE) return true;
-  enum { NEAR = 8 };
-  abEcpMode mode[NEAR];
-  int n = ab_ecp_candidates(c, NEAR, mode), best = -1;
+  abEcpMode mode[AB_ECP_NEAR_MODES];
+  int n = ab_ecp_candidates(c, AB_ECP_NEAR_MODES, mode), best = -1;
   bool plane = c->shape[1].shape->type == AB_SHAPE_PLANE;
   abVec3 witness = plane ? c->body[0]->x : ab_ecp_witness(c);
   double most = -INFINITY;
@@ -82,7 +80,7 @@ static bool astray(const abEcpContact* c) {
   abVec3 x1 = v3_add(c->body[1]->x, m3_apply(&c->body[1]->R, f[1].c));
   abVec3 d = v3_sub(x1, x0), m = v3_cross(u0, u1);
   double norm2 = v3_norm2(m);
-  if (norm2 < 1e-8) return true;
+  if (norm2 < AB_ECP_PARALLEL) return true;
   double s0 = v3_dot(v3_cross(d, u1), m) / norm2, s1 = v3_dot(v3_cross(d, u0), m) / norm2;
   return fabs(s0) > f[0].half || fabs(s1) > f[1].half;
 }
@@ -92,7 +90,7 @@ static bool astray(const abEcpContact* c) {
 static bool renew_manifolds(abEcpJoint* q) {
   for (int i = 0; i < q->n; i++) {
     abEcpManifold *m = &q->m[i], old = *m;
-    if (!ab_ecp_manifold_mode(m, 1e-9)) return false;
+    if (!ab_ecp_manifold_mode(m, AB_ECP_BORDER)) return false;
     m->c->active = true;
     if (astray(m->c)) m->c->mode = ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0);
     if (!make_manifold(m->c, m)) return false;
@@ -142,9 +140,9 @@ static int change_modes(abEcpIsland* island) {
 }
 
 bool ab_ecp_correct_modes(abEcpIsland* island) {
-  for (int round = 0; round < CORRECTIONS && !ab_ecp_exhausted(island); round++) {
+  for (int round = 0; round < AB_ECP_CORRECTIONS && !ab_ecp_exhausted(island); round++) {
     bool solved = ab_ecp_newton_island(island, true) == AB_ECP_SOLVED;
-    if (!solved && !(island->system.residual < 1e-5)) return false;
+    if (!solved && !(island->system.residual < AB_ECP_NEAR)) return false;
     int changed = change_modes(island);
     if (changed == 0 && !solved) return ab_ecp_holds(island);
     if (changed <= 0) return changed == 0 && ab_ecp_plausible(&island->system);
@@ -160,7 +158,7 @@ static void set_modes(abEcpJoint* q) {
   for (int i = 0; i < q->n; i++) {
     abEcpManifold* m = &q->m[i];
     if (m->pn < 1e-6 * most * m->mass) m->pn = 0;
-    if (!ab_ecp_manifold_mode(m, 1e-9)) m->c->active = false;
+    if (!ab_ecp_manifold_mode(m, AB_ECP_BORDER)) m->c->active = false;
   }
 }
 
@@ -182,14 +180,15 @@ static bool rest(abEcpJoint* q, double unit) {
 }
 
 bool ab_ecp_solve_jointly(abEcpIsland* island) {
-  abEcpJoint q = {.island = island, .s = &island->system, .m = island->manifold, .stiffness = 10};
+  abEcpJoint q = {
+      .island = island, .s = &island->system, .m = island->manifold, .stiffness = AB_ECP_SOFT};
   prepare(&q);
   if (!load_manifolds(&q)) return false;
   double unit = unit_of(q.s), last = INFINITY, tried = 1e-4, best = INFINITY;
   bool fresh = false;
   int since = 0;
-  for (int stage = 0; stage < STAGES && !ab_ecp_exhausted(island); stage++) {
-    q.coupled = last < 1e-5;
+  for (int stage = 0; stage < AB_ECP_STAGES && !ab_ecp_exhausted(island); stage++) {
+    q.coupled = last < AB_ECP_NEAR;
     bool ok = rest(&q, unit);
     if (!ok) {
       q.stiffness *= 0.2;
@@ -222,8 +221,8 @@ bool ab_ecp_solve_jointly(abEcpIsland* island) {
         continue;
       }
     }
-    bool stuck = drift > 0.5 * last && drift < 1e-5;
-    if (q.stiffness < 1e3 || (stuck && q.coupled && q.stiffness < 1e5)) {
+    bool stuck = drift > 0.5 * last && drift < AB_ECP_NEAR;
+    if (q.stiffness < AB_ECP_STIFF || (stuck && q.coupled && q.stiffness < AB_ECP_STIFFEST)) {
       q.stiffness *= 4;
       q.extrapolate = false;
     }

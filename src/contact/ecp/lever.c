@@ -51,6 +51,7 @@
 // cannot have exact geometry, exact angular momentum and monotone energy at once between moving
 // bodies. (A normal that turns adds p_n times the overlap that the touching features would have had
 // at the start along the normal of the end, second order in h, too.)
+// Tests: test_ecp_kinematics.
 #include "contact/ecp/ecp.h"
 
 typedef enum Shape { MATTER, BARREL, RIM, ELLIPSOID } Shape;
@@ -80,9 +81,6 @@ static abVec3 mean_of(const abEcpBody* b, abVec3 x) {
   return v3_scale(k, v3_axpy(v3_dot(a, x), a, v3_sub(x, v3_cross(a, x))));
 }
 
-// A start as flat as this is flat: the direction of its lowest point is rounding.
-static const double FLAT = 1e-12;
-
 static void circle(Side* p) {
   p->z1 = v3_dot(p->d, p->k1), p->z0 = v3_dot(p->d, p->k0);
   p->kappa0 = v3_axpy(-p->z0, p->d, p->k0), p->kappa1 = v3_axpy(-p->z1, p->d, p->k1);
@@ -94,7 +92,7 @@ static void circle(Side* p) {
     p->level = v3_axpy(-p->s1, p->d, p->r);
     if (p->s1 < 0) p->s1 = -p->s1, p->sign = -1;
     p->kappa1 = v3_scale(-p->s1 / p->z1, p->level);
-    if (p->s0 < FLAT) p->s0 = 0, p->kappa0 = v3_zero();
+    if (p->s0 < AB_ECP_FLAT) p->s0 = 0, p->kappa0 = v3_zero();
   }
   double S = p->s1 + p->s0, zm = 0.5 * (p->z1 + p->z0);
   abVec3 across = p->steep && p->s0 == 0 ? v3_scale(-zm / p->z1, p->level)

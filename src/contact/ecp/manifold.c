@@ -13,6 +13,7 @@
 // plane) clipped by that of the other. Of each side of it is known whose edge it is; two that meet
 // name their corner. Shapes that are not polyhedra have the ends of their line, eight points of
 // their disc, or one point.
+// Tests: test_ecp_heap.
 #include "contact/ecp/manifold.h"
 
 typedef struct Corner {
@@ -94,7 +95,7 @@ static void merge_corners(Outline* q) {
   int n = 0;
   for (int i = 0; i < q->n; i++) {
     const Corner *p = &q->corner[i], *r = &q->corner[(i + 1) % q->n];
-    if (v3_norm(v3_sub(p->x, r->x)) > 1e-7) q->corner[n++] = *p;
+    if (v3_norm(v3_sub(p->x, r->x)) > AB_ECP_SAME_CORNER) q->corner[n++] = *p;
   }
   if (n > 0) q->n = n;
 }
@@ -392,7 +393,7 @@ static abEcpMode sunk_mode(const abEcpManifold* m, abVec3 n) {
   for (int i = 0; i < m->n; i++) {
     abVec3 xa = to_world(m->c->body[0], m->point[i].at[0]);
     abVec3 xb = to_world(m->c->body[1], m->point[i].at[1]);
-    if (v3_dot(n, v3_sub(xa, xb)) < 1e-9) touch[ntouch++] = i;
+    if (v3_dot(n, v3_sub(xa, xb)) < AB_ECP_BORDER) touch[ntouch++] = i;
   }
   return ntouch > 0 ? patch_mode(m, ntouch, touch) : m->c->mode;
 }
@@ -408,7 +409,7 @@ bool ab_ecp_next_mode(abEcpContact* c) {
     abEcpMode corner;
     return ab_ecp_corner_next(c, &k, &corner) && give_mode(&m, corner);
   }
-  bool sunk = ab_ecp_overlap(c, &k) > 1e-10;
+  bool sunk = ab_ecp_overlap(c, &k) > AB_ECP_OVERLAP;
   abEcpMode last = c->mode, next = sunk ? sunk_mode(&m, k.n) : border_mode(&m);
   if (ab_ecp_mode_equal(next, last) && !(sunk && ab_ecp_grow(c, &next))) return false;
   return give_mode(&m, next);

@@ -11,34 +11,26 @@
 //     needs some N^2 sweeps, and 1e-5 is as far as it gets in reasonable time);
 //   3 after every few sweeps the Newton system of the whole island with the modes found, which
 //     ends at rounding level: the residual reported is that of the full problem;
-//   4 what is not solved so is followed along a path from a motion without contact (path.c), or
-//     from a shorter step (continue.c), with changes of mode at the joint solution
-//     (pivot.c);
+//   4 what is not solved so is followed along a path from a motion without contact (path.c);
 // and where more contacts bear
 //   5 all at once, modes included (joint.c); up to 36 contacts the path follows where that
 //     fails.
-// Small islands try 5 after 4, and four contacts or fewer all combinations of their modes
-// (enumerate.c).
+// Small islands try 5 after 4. How often each is needed: the table in ecp.c.
 // After each solution contacts left out are tested for overlap and taken in, and those that pull
 // are let go. Where contacts share a load that statics does not divide, their impulses are one
 // choice of many (near the last one); the motion is what is unique. The cost of a step that is not
-// solved is bounded by a budget (MOST); its best iterate is used and its residual reported.
+// solved is bounded by a budget (AB_ECP_BUDGET_MOST); its best iterate is used and its residual
+// reported.
+// Tests: test_ecp_bodies, test_ecp_throw.
 #include <string.h>
 
 #include "contact/ecp/island.h"
 
-// An attempt at an island is given up after so many small Newton iterations a contact, or what
-// costs as much: some milliseconds a contact, and some 0.2 s in all.
-enum { BUDGET = 1000, MOST = 30000 };
-enum { ROUNDS = 40, SWEEPS = 6 };
-static const double GAIN = 0.05;  // of energy, see ab_ecp_plausible
-// Contacts from which on an island is solved at once (joint.c); up to which a path is followed.
-enum { LARGE = 8, LARGEST = 36 };
-
 void ab_ecp_new_budget(abEcpIsland* island, double share) {
   island->system.work = 0;
   double n = island->ncontact;  // sweeps needed grow with the island, too
-  island->system.work_limit = share * fmin(MOST, BUDGET * (10 + n) * (1 + n / 20));
+  island->system.work_limit =
+      share * fmin(AB_ECP_BUDGET_MOST, AB_ECP_BUDGET * (10 + n) * (1 + n / 20));
 }
 
 bool ab_ecp_exhausted(const abEcpIsland* island) {
@@ -66,9 +58,6 @@ static void clear_external(abEcpIsland* island) {
     island->body[i].f_ext = island->body[i].tau_ext = v3_zero();
 }
 
-// Overlap at the present end poses that no active contact prevents. Rounding of a length 1.
-static const double OVERLAP = 1e-12;
-
 static int take_in_nearer(abEcpIsland* island, double gap) {
   int n = 0;
   for (int i = 0; i < island->ncontact; i++) {
@@ -82,9 +71,11 @@ static int take_in_nearer(abEcpIsland* island, double gap) {
   return n;
 }
 
-int ab_ecp_take_in_overlapping(abEcpIsland* island) { return take_in_nearer(island, -OVERLAP); }
+int ab_ecp_take_in_overlapping(abEcpIsland* island) {
+  return take_in_nearer(island, -AB_ECP_ROUNDING);
+}
 
-bool ab_ecp_solve_single(abEcpIsland* island, abEcpContact* c, const abEcpMode* last) {
+static bool solve_single(abEcpIsland* island, abEcpContact* c, const abEcpMode* last) {
   abEcpSystem* s = &island->system;
   s->nbody = 0;
   for (int i = 0; i < 2; i++)
@@ -94,7 +85,7 @@ bool ab_ecp_solve_single(abEcpIsland* island, abEcpContact* c, const abEcpMode* 
   return ab_ecp_search(s, last);
 }
 
-void ab_ecp_external_loads(abEcpIsland* island, const abEcpContact* except) {
+static void external_loads(abEcpIsland* island, const abEcpContact* except) {
   clear_external(island);
   for (int i = 0; i < island->ncontact; i++) {
     const abEcpContact* c = &island->contact[i];
@@ -109,7 +100,7 @@ void ab_ecp_external_loads(abEcpIsland* island, const abEcpContact* except) {
   }
 }
 
-void ab_ecp_keep_impulse(abEcpContact* c) {
+static void keep_impulse(abEcpContact* c) {
   c->impulse = c->moment[0] = c->moment[1] = v3_zero();
   if (!ab_ecp_bears(c)) return;
   abEcpKinematics k;
@@ -125,7 +116,7 @@ static void sweep(abEcpIsland* island) {
   for (int i = 0; i < island->ncontact; i++) {
     abEcpContact* c = &island->contact[i];
     if (!c->active) continue;
-    ab_ecp_external_loads(island, c);
+    external_loads(island, c);
     bool known = c->mode.kind[0] != AB_ECP_NONE && c->pn > 0;
     abEcpMode last = c->mode;
     for (int side = 0; side < 2; side++)
@@ -135,8 +126,8 @@ static void sweep(abEcpIsland* island) {
       c->impulse = c->moment[0] = c->moment[1] = v3_zero();
       continue;
     }
-    ab_ecp_solve_single(island, c, known ? &last : NULL);
-    ab_ecp_keep_impulse(c);
+    solve_single(island, c, known ? &last : NULL);
+    keep_impulse(c);
   }
 }
 
@@ -149,7 +140,7 @@ static abEcpVerdict whole_verdict(abEcpIsland* island) {
 
 bool ab_ecp_holds(abEcpIsland* island) {
   abEcpVerdict v = whole_verdict(island);
-  return v.residual <= 1e-9 && v.violated <= 1e-9;
+  return v.residual <= AB_ECP_ENOUGH && v.violated <= AB_ECP_ENOUGH;
 }
 
 abEcpNewton ab_ecp_newton_island(abEcpIsland* island, bool damped) {
@@ -202,9 +193,9 @@ void ab_ecp_restore(abEcpIsland* island, int level) {
   memcpy(island->contact, island->contact + nc * (1 + level), sizeof(abEcpContact) * (size_t)nc);
 }
 
-bool ab_ecp_solve_several(abEcpIsland* island) {
-  for (int round = 0; round < ROUNDS && !ab_ecp_exhausted(island); round++) {
-    for (int i = 0; i < SWEEPS; i++) sweep(island);
+static bool solve_several(abEcpIsland* island) {
+  for (int round = 0; round < AB_ECP_ROUNDS && !ab_ecp_exhausted(island); round++) {
+    for (int i = 0; i < AB_ECP_SWEEPS; i++) sweep(island);
     for (int i = 0; i < island->ncontact; i++) {
       abEcpContact* c = &island->contact[i];
       if (c->active && !(c->pn > 0)) c->active = false;
@@ -242,9 +233,9 @@ static int find_active(abEcpIsland* island) {
     if (c->recalled && c->shape[1].shape->type != AB_SHAPE_PLANE) {
       abEcpKinematics k;
       ab_ecp_kinematics(c, &k);
-      c->active = ab_ecp_separation(c, k.n) < -OVERLAP;
+      c->active = ab_ecp_separation(c, k.n) < -AB_ECP_ROUNDING;
     } else {
-      c->active = ab_ecp_gap(c) < -OVERLAP;
+      c->active = ab_ecp_gap(c) < -AB_ECP_ROUNDING;
     }
     n += c->active;
   }
@@ -262,10 +253,12 @@ static bool solve_warm(abEcpIsland* island, bool large) {
   if (count_active(island) == 1) {
     abEcpContact* c = only_active(island);
     abEcpMode last = c->mode;
-    return ab_ecp_solve_single(island, c, &last) && ab_ecp_take_in_overlapping(island) == 0;
+    bool solved = solve_single(island, c, &last) && ab_ecp_take_in_overlapping(island) == 0;
+    return AB_ECP_COUNTED("island: last step, 1", solved);
   }
-  if (large) return ab_ecp_correct_modes(island);
-  return ab_ecp_together(island, false) && ab_ecp_take_in_overlapping(island) == 0;
+  if (large) return AB_ECP_COUNTED("island: last step, > 8", ab_ecp_correct_modes(island));
+  bool solved = ab_ecp_together(island, false) && ab_ecp_take_in_overlapping(island) == 0;
+  return AB_ECP_COUNTED("island: last step, 2 to 8", solved);
 }
 
 // Once the lower bodies of a stack are held, the upper ones press: pairs as near as a step's load
@@ -322,18 +315,18 @@ static bool from_last_step(abEcpIsland* island) {
   return solve_all_at_once(island);
 }
 
-bool ab_ecp_solve_cold(abEcpIsland* island) {
+static bool solve_cold(abEcpIsland* island) {
   for (int i = 0; i < island->ncontact; i++) island->contact[i].active = false;
   ab_ecp_free_motion(island);
   if (ab_ecp_take_in_overlapping(island) == 1) {
-    bool solved = ab_ecp_solve_single(island, only_active(island), NULL);
+    bool solved = solve_single(island, only_active(island), NULL);
     if (ab_ecp_take_in_overlapping(island) == 0) return solved;
   }
   ab_ecp_free_motion(island);
   take_in_near(island);
-  for (int round = 0; round < ROUNDS; round++) {
+  for (int round = 0; round < AB_ECP_ROUNDS; round++) {
     ab_ecp_free_motion(island);
-    bool solved = ab_ecp_solve_several(island);
+    bool solved = solve_several(island);
     if (!solved || ab_ecp_take_in_overlapping(island) == 0) return solved;
   }
   return false;
@@ -343,7 +336,8 @@ bool ab_ecp_solve_cold(abEcpIsland* island) {
 static bool overlapping_start(abEcpIsland* island) {
   ab_ecp_start_poses(island);
   for (int i = 0; i < island->ncontact; i++)
-    if (ab_ecp_gap(&island->contact[i]) < -1e-9) return true;  // what a solved step may leave
+    if (ab_ecp_gap(&island->contact[i]) < -AB_ECP_BORDER)
+      return true;  // what a solved step may leave
   return false;
 }
 
@@ -353,16 +347,8 @@ static bool solve_overlapping(abEcpIsland* island) {
   ab_ecp_save(island, AB_ECP_BEST);
   ab_ecp_new_budget(island, 1);
   island->system.gain = INFINITY;
-  if (overlapping_start(island) && ab_ecp_solve_cold(island)) return true;
-  island->system.gain = GAIN;
-  ab_ecp_restore(island, AB_ECP_BEST);
-  return false;
-}
-
-static bool solve_from_shorter(abEcpIsland* island) {
-  ab_ecp_save(island, AB_ECP_BEST);
-  ab_ecp_new_budget(island, 1);
-  if (!overlapping_start(island) && ab_ecp_solve_by_continuation(island)) return true;
+  if (overlapping_start(island) && solve_cold(island)) return true;
+  island->system.gain = AB_ECP_GAIN;
   ab_ecp_restore(island, AB_ECP_BEST);
   return false;
 }
@@ -371,30 +357,29 @@ static bool solve_by_path(abEcpIsland* island) {
   ab_ecp_save(island, AB_ECP_BEST);
   ab_ecp_new_budget(island, 1);
   // connected with a motion that has no contact at all, it does not wedge
-  island->system.gain = overlapping_start(island) ? INFINITY : 0.25;
+  island->system.gain = overlapping_start(island) ? INFINITY : AB_ECP_PATH_GAIN;
   if (ab_ecp_follow_path(island)) return true;
-  island->system.gain = GAIN;
+  island->system.gain = AB_ECP_GAIN;
   ab_ecp_restore(island, AB_ECP_BEST);
   return false;
 }
 
 static bool solve_small(abEcpIsland* island) {
-  ab_ecp_new_budget(island, 0.03);  // sweeps that have not found the modes by then do not
-  if (ab_ecp_solve_cold(island) || solve_by_path(island)) return true;
-  if (solve_overlapping(island) || solve_from_shorter(island)) return true;
+  ab_ecp_new_budget(island, AB_ECP_SWEEP_SHARE);
+  if (AB_ECP_COUNTED("island: sweeps", solve_cold(island))) return true;
+  if (AB_ECP_COUNTED("island: path", solve_by_path(island))) return true;
+  if (AB_ECP_COUNTED("island: overlapping", solve_overlapping(island))) return true;
   ab_ecp_save(island, AB_ECP_BEST);
   ab_ecp_new_budget(island, 1);
-  if (from_last_step(island)) return true;
-  ab_ecp_new_budget(island, 1);
-  if (ab_ecp_enumerate(island)) return true;
+  if (AB_ECP_COUNTED("island: jointly", from_last_step(island))) return true;
   ab_ecp_restore(island, AB_ECP_BEST);
   return false;
 }
 
 static bool solve_large(abEcpIsland* island, int size) {
-  if (from_last_step(island)) return true;
-  if (size > LARGEST) return false;
-  return solve_by_path(island) || solve_overlapping(island);
+  if (AB_ECP_COUNTED("island: jointly, > 8", from_last_step(island))) return true;
+  if (size > AB_ECP_LARGEST) return false;
+  return AB_ECP_COUNTED("island: path, > 8", solve_by_path(island));
 }
 
 // Whether a hull of several geoms may touch where its body has nothing. Its corners are real; what
@@ -420,7 +405,7 @@ static bool beyond_hull(const abEcpContact* c, int side) {
 }
 
 bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
-  island->system.gain = GAIN;
+  island->system.gain = AB_ECP_GAIN;
   for (int i = 0; i < island->ncontact; i++) {
     abEcpMode mode;
     island->contact[i].recalled = ab_ecp_recall(island, &island->contact[i], &mode);
@@ -431,11 +416,12 @@ bool ab_ecp_solve_island(abEcpIsland* island, abEcpReport* report) {
   for (int i = 0; i < island->ncontact; i++)
     size += island->contact[i].active || island->contact[i].recalled;
   ab_ecp_new_budget(island, 1);
-  bool solved = solve_warm(island, size > LARGE);
+  bool solved = solve_warm(island, size > AB_ECP_LARGE);
   if (!solved) {
     size = count_near(island);
-    solved = size > LARGE ? solve_large(island, size) : solve_small(island);
+    solved = size > AB_ECP_LARGE ? solve_large(island, size) : solve_small(island);
   }
+  solved = AB_ECP_COUNTED("island: all", solved);
   abEcpVerdict verdict = whole_verdict(island);
   double residual = fmax(verdict.residual, verdict.violated);
   if (!isfinite(residual)) residual = 1;

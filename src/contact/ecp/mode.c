@@ -16,6 +16,7 @@
 //
 // All variations are written in the displacement dx and turn dtheta of the two end poses; the frame
 // (t, o, n) turns by psi: here with the reference body.
+// Tests: test_ecp_kinematics.
 #include "contact/ecp/columns.h"
 
 abEcpMode ab_ecp_mode(abEcpKind kind1, int index1, abEcpKind kind2, int index2) {

@@ -1,4 +1,5 @@
 // From a solved mode that breaks an inequality to the mode next to it, for a body on a plane.
+// Tests: test_ecp_drop, test_ecp_roll.
 #include "contact/ecp/ecp.h"
 
 static int find_edge(const abPolyhedron* p, int a, int b) {

@@ -3,6 +3,7 @@
 // Unknowns: the end twist (v, w) of each body; per contact p_n, s and the parameters of its mode;
 // equations in rows.c. Small systems are eliminated as they are, large ones condensed to their
 // bodies (condense.c).
+// Tests: test_ecp_drop, test_ecp_roll.
 #include <float.h>
 #include <string.h>
 
@@ -119,7 +120,8 @@ int ab_ecp_eliminate(int n, double* A, double* b, int* work, double* x) {
   }
   for (int k = 0; k < n; k++) {
     int p = -1;
-    double most = 1e-12;  // rows are of order one, and so are pivots where nothing is degenerate
+    double most =
+        AB_ECP_PIVOT;  // rows are of order one, and so are pivots where nothing is degenerate
     for (int i = 0; i < n; i++)
       if (first[i] <= k && fabs(A[i * n + k]) > most) most = fabs(A[i * n + k]), p = i;
     if (p < 0) continue;
@@ -239,8 +241,6 @@ static bool go_on(const abEcpSystem* s) {
   return true;
 }
 
-static const double PROXIMAL = 1e-6;  // of the bodies' own compliance 1 / m
-
 static bool find_step(abEcpSystem* s) {
   double size = (s->condensed ? 6 * s->nbody : s->n) / (double)AB_ECP_DENSE;
   s->work += 1 + size * size * size + 0.6 * s->ncontact;
@@ -250,23 +250,21 @@ static bool find_step(abEcpSystem* s) {
   }
   if (ab_ecp_eliminate(s->n, s->J, s->F, s->pivot, s->step) == s->n) return true;
   if (s->ncontact <= 1) return false;  // never in excess: the mode contradicts itself
-  s->proximal = PROXIMAL;
+  s->proximal = AB_ECP_PROXIMAL;
   ab_ecp_assemble(s);
   ab_ecp_eliminate(s->n, s->J, s->F, s->pivot, s->step);
   return true;
 }
 
-enum { RAYS = 4 };
-
 static abEcpNewton iterate(abEcpSystem* s, int max_iterations, bool damped) {
-  s->proximal = s->condensed ? PROXIMAL : 0;
+  s->proximal = s->condensed ? AB_ECP_PROXIMAL : 0;
   double residual = ab_ecp_assemble(s), first = residual;
   // Bodies are checked one by one, each by what acts on it.
-  double enough = s->nbody > 1 ? 5e-11 : 1e-9;
+  double enough = s->nbody > 1 ? AB_ECP_ENOUGH_EACH : AB_ECP_ENOUGH;
   int slow = 0, rays = 0;
   for (int it = 0;; it++) {
     // Quadratic convergence: one that has come this far has nothing left but rounding.
-    if (residual <= 1e-13) return AB_ECP_SOLVED;
+    if (residual <= AB_ECP_EXACT) return AB_ECP_SOLVED;
     // with modes that are right, or nearly so, large systems converge at once or not at all
     if (s->condensed && it >= 8 && rays == 0 && residual > 0.1 * first) return AB_ECP_STALLED;
     if (it >= max_iterations + 8 * rays || !isfinite(residual)) return AB_ECP_STALLED;
@@ -280,11 +278,11 @@ static abEcpNewton iterate(abEcpSystem* s, int max_iterations, bool damped) {
       if (residual <= last || !damped || halving == 5) break;
       alpha *= 0.5;
     }
-    slow = s->condensed && last < 1e-5 && residual > 0.8 * last ? slow + 1 : 0;
+    slow = s->condensed && last < AB_ECP_NEAR && residual > 0.8 * last ? slow + 1 : 0;
     // Constraints that contradict each other by rounding drive impulses: the less so the softer.
-    if (slow > 0) s->proximal = fmin(1e3 * PROXIMAL, 10 * s->proximal);
+    if (slow > 0) s->proximal = fmin(1e3 * AB_ECP_PROXIMAL, 10 * s->proximal);
     if (slow > 3 && last > enough) {
-      if (residual <= 1e-9 || rays++ == RAYS || !go_on(s))
+      if (residual <= AB_ECP_ENOUGH || rays++ == AB_ECP_RAYS || !go_on(s))
         return AB_ECP_STALLED;  // the modes contradict each other
       residual = ab_ecp_assemble(s);
       slow = 0;

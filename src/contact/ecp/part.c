@@ -5,6 +5,7 @@
 // contacts that are near by a given length, n.(e1 - e2) >= apart, which Hildreth's method finds,
 // and are turned a little, each in another way: a box that lies flat would come down with four
 // corners at once, to a state where many pieces meet.
+// Tests: test_ecp_throw, test_ecp_heap.
 #include "contact/ecp/island.h"
 
 typedef struct Near {
@@ -63,8 +64,7 @@ static int list_bodies(abEcpIsland* island, int n, const Near* near, abEcpPushed
 }
 
 int ab_ecp_part(abEcpIsland* island, double reach, double apart, abEcpPushed* pushed) {
-  enum { MOST = 96, SWEEPS = 100 };
-  Near near[MOST];
+  Near near[AB_ECP_PART_CONTACTS];
   int n = 0;
   ab_ecp_start_poses(island);
   for (int i = 0; i < island->nbody; i++)
@@ -72,13 +72,13 @@ int ab_ecp_part(abEcpIsland* island, double reach, double apart, abEcpPushed* pu
   for (int i = 0; i < island->ncontact; i++) {
     abEcpContact* c = &island->contact[i];
     if (ab_ecp_gap(c) > reach) continue;
-    if (n == MOST) return 0;
+    if (n == AB_ECP_PART_CONTACTS) return 0;
     // not all alike, so that they do not close all at once
     near[n] = (Near){.c = c, .apart = apart * (1 + 0.37 * i / (1 + i))};
     if (!normal_of(island, c, &near[n++].n)) return 0;
   }
   int count = list_bodies(island, n, near, pushed);
-  for (int sweep = 0; sweep < SWEEPS; sweep++)
+  for (int sweep = 0; sweep < AB_ECP_PART_SWEEPS; sweep++)
     for (int i = 0; i < n; i++) project(&near[i]);
   for (int i = 0; i < count; i++) {
     abEcpBody* b = pushed[i].body;

@@ -23,12 +23,13 @@
 // 1,100. So it comes after what mostly needs fewer. Where many contacts bear whose friction statics
 // does not divide (balls, ellipsoids and cans packed in a box, 20 contacts and more) a quarter of
 // the curves is lost: more than two pieces end at once.
+// Tests: test_ecp_throw, test_ecp_heap.
 #include <string.h>
 
 #include "contact/ecp/island.h"
 
 enum { NONE_LEAVES = -1, NOT_FOUND = -2 };
-enum { N = 640, DENSE = AB_ECP_DENSE + 1, CANDIDATES = 40, CORNERS = 8 };
+enum { N = AB_ECP_PATH_UNKNOWNS, DENSE = AB_ECP_DENSE + 1 };
 
 typedef struct Path {
   abEcpIsland* island;
@@ -83,7 +84,7 @@ static bool load(Path* p) {
     if (ab_ecp_bears(&p->island->contact[i])) s->contact[s->ncontact++] = &p->island->contact[i];
   ab_ecp_layout(s);
   if (s->n >= N) return false;
-  s->proximal = s->condensed ? 1e-6 : 0;
+  s->proximal = s->condensed ? AB_ECP_PROXIMAL : 0;
   set_scales(p);
   return true;
 }
@@ -160,7 +161,7 @@ static bool correct(Path* p, const double* last, const double* goal) {
   for (int it = 0; it < 10; it++) {
     write_state(p, z);
     double residual = ab_ecp_assemble(p->s);
-    if (residual <= enough || (residual <= 1e-9 && residual > 0.1 * before)) return true;
+    if (residual <= enough || (residual <= AB_ECP_ENOUGH && residual > 0.1 * before)) return true;
     if (!(residual < 1e3) || (it > 4 && residual > 0.5 * before)) return false;
     before = residual;
     double r = 0;
@@ -209,12 +210,12 @@ static int leaving(Path* p) {
     double worst, beyond = 0;
     if (!ab_ecp_bears(c)) {
       beyond = -ab_ecp_gap(c);
-      if (beyond <= 1e-10) continue;
+      if (beyond <= AB_ECP_OVERLAP) continue;
     } else {
       bool good = ab_ecp_admissible(p->s, c, &worst);
       double excess = friction_excess(c) / (ab_ecp_reduced_mass(c) * p->unit);
-      if (c->branch == AB_ECP_STICKS && excess > 1e-9) beyond = excess;
-      if (c->branch == AB_ECP_SLIPS && excess < -1e-9) beyond = -excess;
+      if (c->branch == AB_ECP_STICKS && excess > AB_ECP_BORDER) beyond = excess;
+      if (c->branch == AB_ECP_SLIPS && excess < -AB_ECP_BORDER) beyond = -excess;
       if (!(c->mu > 0)) beyond = 0;
       if (!good) beyond = fmax(beyond, worst);
     }
@@ -276,6 +277,33 @@ static double moved(const Path* p, const double* y, const double* z) {
   return most;
 }
 
+// Contact i in another mode, its point and impulse kept as far as that means anything.
+static bool change_mode(abEcpIsland* island, int i, abEcpMode mode) {
+  abEcpContact* c = &island->contact[i];
+  if (mode.kind[0] == AB_ECP_NONE) {
+    c->active = false;
+    c->pn = c->s[0] = c->s[1] = c->s[2] = 0;
+    return true;
+  }
+  abEcpKinematics k;
+  abVec3 P = v3_zero(), a;
+  bool bore = ab_ecp_bears(c);
+  if (bore) {
+    ab_ecp_kinematics(c, &k);
+    P = ab_ecp_impulse(c, &k), a = k.a;
+  } else {
+    a = ab_ecp_witness(c);
+  }
+  c->active = true;
+  if (!ab_ecp_set_mode(c, mode) || !ab_ecp_place(c, a)) return false;
+  if (bore && c->cornered) ab_ecp_corner_turn(c, k.n);
+  ab_ecp_kinematics(c, &k);
+  c->pn = fmax(0, v3_dot(P, k.n));
+  c->s[0] = c->e[0] > 0 ? v3_dot(P, k.t) / c->e[0] : 0;
+  c->s[1] = c->e[1] > 0 ? v3_dot(P, k.o) / c->e[1] : 0;
+  return true;
+}
+
 static bool set_pieces(Path* p, const Crossing* q) {
   ab_ecp_restore(p->island, AB_ECP_STAGE);
   set_time(p, q->t);
@@ -283,7 +311,7 @@ static bool set_pieces(Path* p, const Crossing* q) {
     const Piece* piece = &q->piece[i];
     abEcpContact* c = &p->island->contact[piece->contact];
     bool same = ab_ecp_bears(c) && ab_ecp_mode_equal(c->mode, piece->mode);
-    if (!same && !ab_ecp_change_mode(p->island, piece->contact, piece->mode)) return false;
+    if (!same && !change_mode(p->island, piece->contact, piece->mode)) return false;
     c->branch = piece->branch;
   }
   return load(p);
@@ -320,10 +348,11 @@ static bool enter(Path* p, Crossing* q) {
 // The pieces that may have the present state in common with that of contact i.
 static int list_pieces(const abEcpIsland* island, int i, Piece* piece) {
   const abEcpContact* c = &island->contact[i];
-  abEcpMode mode[CANDIDATES + CORNERS], none = ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0);
+  abEcpMode mode[AB_ECP_PATH_MODES + AB_ECP_PATH_CORNERS],
+      none = ab_ecp_mode(AB_ECP_NONE, 0, AB_ECP_NONE, 0);
   bool bore = ab_ecp_bears(c);
-  int n = 0, m = ab_ecp_candidates(c, CANDIDATES, mode);
-  m += ab_ecp_corners(c, CORNERS, mode + m);
+  int n = 0, m = ab_ecp_candidates(c, AB_ECP_PATH_MODES, mode);
+  m += ab_ecp_corners(c, AB_ECP_PATH_CORNERS, mode + m);
   if (bore) {
     int other = c->branch == AB_ECP_STICKS ? AB_ECP_SLIPS : AB_ECP_STICKS;
     piece[n++] = (Piece){i, c->mode, other};
@@ -337,7 +366,7 @@ static int list_pieces(const abEcpIsland* island, int i, Piece* piece) {
   return n;
 }
 
-enum { PIECES = 2 * (CANDIDATES + CORNERS) + 2 };
+enum { PIECES = 2 * (AB_ECP_PATH_MODES + AB_ECP_PATH_CORNERS) + 2 };
 
 // Together with a contact that leaves its piece as soon as the first has gone over.
 static bool cross_with(Path* p, Crossing* q, int other) {
@@ -435,7 +464,7 @@ static bool turn_tangent(Path* p) {
 }
 
 static bool follow(Path* p) {
-  const double longest = 0.3, shortest = 1e-9, close = 1e-4;
+  const double longest = AB_ECP_PATH_LONGEST, shortest = AB_ECP_PATH_SHORTEST, close = 1e-4;
   double z[N], ds = 0.05;
   Attempt last = {.who = NOT_FOUND};
   if (!begin(p)) return false;

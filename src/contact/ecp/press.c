@@ -12,12 +12,11 @@
 // turns), and Newton's method with a line search on that slope always comes down; this is how an
 // island begins. Near the solution the limit follows p_n, which converges faster and to the law
 // itself.
+// Tests: test_ecp_heap.
 #include <string.h>
 
 #include "contact/ecp/manifold.h"
 #include "solve/dense.h"
-
-enum { ITERATIONS = 25, COUPLED = 15 };  // of Newton's method
 
 // Generalised force: of an impulse on body 1, against it on body 2.
 typedef struct Column {
@@ -261,7 +260,8 @@ bool ab_ecp_balance(const abEcpJoint* q, double unit) {
   abEcpSystem* s = q->s;
   int n = 6 * s->nbody;
   double norm = evaluate(q, true), first = norm, small = 1e-9 * unit + 1e-13 * q->stiffness;
-  for (int it = 0; it < (q->coupled ? COUPLED : ITERATIONS) && isfinite(norm); it++) {
+  for (int it = 0; it < (q->coupled ? AB_ECP_COUPLED_STEPS : AB_ECP_PRESS_STEPS) && isfinite(norm);
+       it++) {
     if (norm <= small) return true;
     if (q->coupled && it >= 5 && norm > 0.3 * first) return false;
     double size = n / (double)AB_ECP_DENSE;

@@ -13,6 +13,7 @@
 //     W = B (A^2/sigma - A^2 q q^T A^2/sigma^3) B^T,  sigma = |A q|,
 // which is also the Hessian of the support function; the direction of greatest separation, the
 // start of the search, is found with it by Newton's method on the sphere.
+// Tests: test_ecp_kinematics, test_ecp_throw.
 #include "contact/ecp/columns.h"
 
 typedef struct Support {

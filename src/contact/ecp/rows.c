@@ -12,6 +12,7 @@
 // against the direction of w (slip), and there sigma = |w|. It is regular at rest, where (9) is
 // not, and its scaling does not depend on e_r. rho is the reduced mass, which makes both branches
 // comparable. An axis with e = 0 carries no friction: its equation is s = 0.
+// Tests: test_ecp_drop, test_ecp_roll.
 #include "contact/ecp/ecp.h"
 
 abVec3 ab_ecp_impulse(const abEcpContact* c, const abEcpKinematics* k) {

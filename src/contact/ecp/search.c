@@ -7,29 +7,24 @@
 //     border's edge, beyond an edge's end to its vertex, a vertex that sinks in spans an edge or a
 //     face with those already down;
 //   3 the largest feature whose vertices would all sink in freely, and step 2 from there;
-//   4 the nearest modes from one start each; then all modes, nearest first, each from rest-like and
-//   slip-like starts and then by continuation
-//     in the friction coefficient from 0 and from sticking;
-//   5 the nearest few once more, from sliding in all directions.
+//   4 the nearest modes from one start each, and from sticking; then all modes, nearest first, each
+//     from three starts, and rims from all azimuths.
 // A step has no fallback of halving h: a pair of half steps has no single end twist that moves the
-// bodies to where they end. A step that defeats all of these is followed from a shorter one
-// (continue.c); one that defeats that, too, is reported, with its best iterate.
+// bodies to where they end. A step that defeats all of these goes to many.c, or is reported, with
+// its best iterate. How often each of them is needed: the table in ecp.c.
 //
 // Where several modes hold (a rod that slides with its tip ahead has up to five), separation was
 // taken before anything else, and then the first found in the order above counts: it depends on the
 // bodies and their history only, not on the frame.
+// Tests: test_ecp_drop, test_ecp_roll.
 #include "contact/ecp/ecp.h"
-
-// A search that has not ended after so many Newton iterations will not (a usual mode takes 5, all
-// modes of a box from all starts some hundred); the step is reported then.
-enum { VISIT_MAX = 24, BUDGET = 3000 };
 
 typedef struct Search {
   abEcpSystem* s;
   abEcpContact* c;
   int end;  // of the budget, in iterations of the system
   int nvisit;
-  abEcpMode visit[VISIT_MAX];
+  abEcpMode visit[AB_ECP_VISITS];
   double best;  // by how much the least bad solution fails its inequalities
   abEcpContact best_contact;
   abTwist best_twist[2];
@@ -161,7 +156,7 @@ static bool exhausted(const Search* q) { return q->s->iterations > q->end; }
 static bool visited(Search* q, abEcpMode mode) {
   for (int i = 0; i < q->nvisit; i++)
     if (ab_ecp_mode_equal(q->visit[i], mode)) return true;
-  if (q->nvisit < VISIT_MAX) q->visit[q->nvisit++] = mode;
+  if (q->nvisit < AB_ECP_VISITS) q->visit[q->nvisit++] = mode;
   return false;
 }
 
@@ -182,19 +177,6 @@ static bool follow(Search* q, int limit) {
   return false;
 }
 
-// Friction raised from none in stages.
-static bool continuation(Search* q, abEcpMode mode) {
-  abEcpContact* c = q->c;
-  if (!begin_cold(q, mode, 1)) return false;
-  static const double stage[] = {0, 0.1, 0.25, 0.5, 0.75, 1};
-  for (int i = 0; i < 6; i++) {
-    c->mu = stage[i] * c->mu_kinetic;
-    if (ab_ecp_newton(q->s, 30, true) != AB_ECP_SOLVED) return false;
-  }
-  q->s->modes++;
-  return true;
-}
-
 // From above: sticking first, whatever it takes, then friction along the direction found.
 static bool from_stick(Search* q, abEcpMode mode) {
   abEcpContact* c = q->c;
@@ -209,34 +191,21 @@ static bool from_stick(Search* q, abEcpMode mode) {
   return solve_mode(q, 40, true);
 }
 
-// Sliding in every direction of the plane, with light and heavy normal impulses.
-static bool all_directions(Search* q, abEcpMode mode) {
-  static const double fraction[] = {1, 0.3, 3, 10};
-  abEcpContact* c = q->c;
-  for (int i = 0; i < 16 * 4 && !exhausted(q); i++) {
-    if (!begin_cold(q, mode, fraction[i / 16])) return false;
-    double phi = 6.283185307179586 * (i % 16) / 16, size = c->mu * c->pn;
-    c->s[0] = size * cos(phi), c->s[1] = size * sin(phi), c->s[2] = 0;
-    if (solve_mode(q, 30, true) && accepted(q)) return true;
-  }
-  return false;
-}
-
 // A rim may be met anywhere: near upright its lowest point turns with any tilt, and it crosses
 // another curve more than once.
 static bool all_azimuths(Search* q, abEcpMode mode) {
-  enum { TURNS = 12 };
   abEcpContact* c = q->c;
   bool rim[2] = {mode.kind[0] == AB_ECP_RIM, mode.kind[1] == AB_ECP_RIM};
   if ((!rim[0] && !rim[1]) || c->rounded) return false;
-  int second = rim[0] && rim[1] ? TURNS : 1;
-  for (int i = 0; i < 2 * TURNS * second && !exhausted(q); i++) {
+  int second = rim[0] && rim[1] ? AB_ECP_AZIMUTHS : 1;
+  for (int i = 0; i < 2 * AB_ECP_AZIMUTHS * second && !exhausted(q); i++) {
     if (!begin_cold(q, mode, 1)) return false;
     int own = c->npar == 2 && !rim[0];  // which parameter is the rim's
-    c->par[own] = 6.283185307179586 * (i % TURNS) / TURNS;
-    if (second > 1) c->par[1] = 6.283185307179586 * (i / TURNS % TURNS) / TURNS;
+    c->par[own] = 6.283185307179586 * (i % AB_ECP_AZIMUTHS) / AB_ECP_AZIMUTHS;
+    if (second > 1)
+      c->par[1] = 6.283185307179586 * (i / AB_ECP_AZIMUTHS % AB_ECP_AZIMUTHS) / AB_ECP_AZIMUTHS;
     if (!ab_ecp_orient(c)) continue;
-    if (i >= TURNS * second) {  // the bodies' centres may mistake the sign of n
+    if (i >= AB_ECP_AZIMUTHS * second) {  // the bodies' centres may mistake the sign of n
       if (c->ref >= 0) return false;
       c->sign = -c->sign;
     }
@@ -249,38 +218,38 @@ static bool try_starts(Search* q, abEcpMode mode) {
   static const double fraction[] = {1, 0.1, 3};
   for (int i = 0; i < 3; i++)
     if (begin_cold(q, mode, fraction[i]) && solve_mode(q, 30, true)) {
-      if (accepted(q)) return true;
+      if (AB_ECP_COUNTED("mode: any, 3 starts", accepted(q))) return true;
       break;
     }
-  if (continuation(q, mode) && accepted(q)) return true;
-  if (from_stick(q, mode) && accepted(q)) return true;
-  return all_azimuths(q, mode);
+  return AB_ECP_COUNTED("mode: any, azimuths", all_azimuths(q, mode));
 }
 
 bool ab_ecp_search(abEcpSystem* s, const abEcpMode* last) {
-  Search q = {.s = s, .c = s->contact[0], .end = s->iterations + BUDGET, .best = INFINITY};
+  Search q = {
+      .s = s, .c = s->contact[0], .end = s->iterations + AB_ECP_SEARCH_BUDGET, .best = INFINITY};
   if (last && begin(&q, *last) && ab_ecp_orient(q.c)) {
     visited(&q, *last);
     // From the last impulses; where Newton runs in circles between sticking and sliding, from
     // others.
     bool solved = solve_mode(&q, 12, false) ||
                   (begin_cold(&q, *last, 1) && solve_mode(&q, 12, true)) || from_stick(&q, *last);
-    if (solved && (accepted(&q) || follow(&q, 6))) return true;
+    if (AB_ECP_COUNTED("mode: last", solved && accepted(&q))) return true;
+    if (solved && AB_ECP_COUNTED("mode: beside the last", follow(&q, 6))) return true;
   }
   free_start(&q);
-  enum { CANDIDATE_MAX = 768 };
-  abEcpMode candidate[CANDIDATE_MAX];
-  int n = ab_ecp_candidates(q.c, CANDIDATE_MAX, candidate);
+  abEcpMode candidate[AB_ECP_MODES];
+  int n = ab_ecp_candidates(q.c, AB_ECP_MODES, candidate);
   for (int i = 0; i < n && i < 12; i++) {
     if (visited(&q, candidate[i])) continue;
-    if (begin_cold(&q, candidate[i], 1) && solve_mode(&q, 12, true))
-      if (accepted(&q) || (i == 0 && follow(&q, 12))) return true;
+    if (!begin_cold(&q, candidate[i], 1) || !solve_mode(&q, 12, true)) continue;
+    if (AB_ECP_COUNTED("mode: nearest 12", accepted(&q))) return true;
+    if (i == 0 && AB_ECP_COUNTED("mode: beside the nearest", follow(&q, 12))) return true;
   }
   for (int i = 0; i < n && i < 6; i++)
-    if (from_stick(&q, candidate[i]) && accepted(&q)) return true;
+    if (AB_ECP_COUNTED("mode: nearest 6 from sticking",
+                       from_stick(&q, candidate[i]) && accepted(&q)))
+      return true;
   for (int i = 0; i < n && !exhausted(&q); i++)
     if (try_starts(&q, candidate[i])) return true;
-  for (int i = 0; i < n && i < 8; i++)
-    if (all_directions(&q, candidate[i])) return true;
-  return give_up(&q);
+  return AB_ECP_COUNTED("mode: none", give_up(&q));
 }

@@ -1,4 +1,5 @@
 // Into step units and back.
+// Tests: test_ecp_bodies.
 #include "contact/ecp/island.h"
 
 double ab_ecp_shape_radius(const abShape* s) {
@@ -44,7 +45,6 @@ void ab_ecp_load_body(const abEcpIsland* island, int index, abEcpBody* b) {
   b->R = b->R0 = quat_matrix(c->q);
   b->f = v3_scale(force, c->load.force);
   b->tau = v3_scale(torque, c->load.torque);
-  b->whole[0] = b->v0, b->whole[1] = b->w0, b->whole[2] = b->f, b->whole[3] = b->tau;
 }
 
 static abEcpBody* find_body(abEcpIsland* island, int index) {
