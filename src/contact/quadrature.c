@@ -270,13 +270,13 @@ typedef struct Sight {
 __attribute__((always_inline)) static inline Sight sum_edges(const abRing* ring,
                                                              const double field[3], abVec2 pole,
                                                              bool slopes, abPoleSums* sums) {
-  enum { N = AB_LANES };
-  double s0[N] = {0}, sx[N] = {0}, sy[N] = {0}, kxx[N] = {0}, kxy[N] = {0}, kyy[N] = {0};
-  double nearest[N], least[N], p = field[0], gx = field[1], gy = field[2];
-  for (int i = 0; i < N; i++) nearest[i] = least[i] = INFINITY;
-  for (int first = 0; first < ring->n; first += N) {
+  double s0[AB_LANES] = {0}, sx[AB_LANES] = {0}, sy[AB_LANES] = {0}, kxx[AB_LANES] = {0},
+         kxy[AB_LANES] = {0}, kyy[AB_LANES] = {0};
+  double nearest[AB_LANES], least[AB_LANES], p = field[0], gx = field[1], gy = field[2];
+  for (int i = 0; i < AB_LANES; i++) nearest[i] = least[i] = INFINITY;
+  for (int first = 0; first < ring->n; first += AB_LANES) {
     const double *x = ring->x + first, *y = ring->y + first;
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < AB_LANES; i++) {
       double ax = x[i] - pole.x, ay = y[i] - pole.y, bx = x[i + 1] - pole.x, by = y[i + 1] - pole.y;
       double wx = bx - ax, wy = by - ay, length = sqrt(wx * wx + wy * wy);
       double per = 1 / (length > 0 ? length : 1), ux = per * wx, uy = per * wy;
@@ -307,7 +307,7 @@ __attribute__((always_inline)) static inline Sight sum_edges(const abRing* ring,
   sums->beyond0 = total(s0), sums->beyond1[0] = total(sx), sums->beyond1[1] = total(sy);
   sums->beyond2[0] = total(kxx), sums->beyond2[1] = total(kxy), sums->beyond2[2] = total(kyy);
   Sight sight = {INFINITY, INFINITY};
-  for (int i = 0; i < N; i++) {
+  for (int i = 0; i < AB_LANES; i++) {
     sight.border2 = nearest[i] < sight.border2 ? nearest[i] : sight.border2;
     sight.inside = least[i] < sight.inside ? least[i] : sight.inside;
   }

@@ -4,9 +4,10 @@
 // affine thickness. N = k d - b u, never a pull; friction by a spring that follows the sliding of
 // the point up to mu N (Coulomb). A box that lies flat has four deepest points, and the force jumps
 // between them: the vibration the paper shows is the method's, not the implementation's.
+// Tests: test_volume_models.
 #include "contact/coupling.h"
 
-enum { P_TOLERANCE, P_K, P_B, P_K_RELATIVE, P_B_RELATIVE };
+enum { DEEPEST_TOLERANCE, DEEPEST_K, DEEPEST_B, DEEPEST_K_RELATIVE, DEEPEST_B_RELATIVE };
 static const abParam param[] = {
     {"tolerance", 1e-9, "1", "not used: the method has no iteration"},
     {"k", 0, "N/m", "spring coefficient; 0: k_relative m / h^2"},
@@ -52,8 +53,8 @@ static void solve_pair(const abContactProblem* problem, const abPair* pair, abPa
   const abPatch* patch = &pair->patch;
   double h = problem->h, m = ab_reduced_mass(problem, pair);
   const double* q = problem->param;
-  double k = q[P_K] > 0 ? q[P_K] : q[P_K_RELATIVE] * m / (h * h);
-  double b = q[P_B] > 0 ? q[P_B] : q[P_B_RELATIVE] * m / h;
+  double k = q[DEEPEST_K] > 0 ? q[DEEPEST_K] : q[DEEPEST_K_RELATIVE] * m / (h * h);
+  double b = q[DEEPEST_B] > 0 ? q[DEEPEST_B] : q[DEEPEST_B_RELATIVE] * m / h;
   out->point = deepest(patch);
   abVec3 v = ab_pair_twist_now(problem, pair, out->point).lin;
   double u = v3_dot(patch->normal, v), N = k * patch->depth - b * u;

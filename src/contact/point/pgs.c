@@ -14,13 +14,14 @@
 //
 // The overlap decays until contact is lost for a moment, and four points share the load of a box
 // arbitrarily: force chatter and friction torque at the corners' arm are the method's own.
+// Tests: test_volume_models.
 #include <string.h>
 
 #include "base/arena.h"
 #include "contact/coupling.h"
+#include "contact/point/point.h"
 
-enum { MAX_POINT = 8 };
-enum { P_TOLERANCE, P_SWEEPS, P_RATE, P_SPEED };
+enum { POINT_TOLERANCE, POINT_SWEEPS, POINT_RATE, POINT_SPEED };
 static const abParam param[] = {
     {"tolerance", 1e-6, "1",
      "change of an impulse in a sweep, relative to the largest weight times step"},
@@ -32,7 +33,7 @@ static const abParam param[] = {
 
 typedef struct Memory {
   int npoint;
-  double f[MAX_POINT][3];  // normal, t1, t2
+  double f[AB_POINT_MOST][3];  // normal, t1, t2
 } Memory;
 
 typedef struct Point {
@@ -47,9 +48,9 @@ typedef struct Point {
 static void add_points(const abContactProblem* problem, int i, Point* point, int* n) {
   const abPair* pair = &problem->pair[i];
   const abPatch* patch = &pair->patch;
-  int count = patch->nvert < MAX_POINT ? patch->nvert : MAX_POINT;
+  int count = patch->nvert < AB_POINT_MOST ? patch->nvert : AB_POINT_MOST;
   const Memory* memory = pair->memory;
-  double limit = problem->param[P_SPEED] * sqrt(v3_norm(problem->gravity) * problem->length);
+  double limit = problem->param[POINT_SPEED] * sqrt(v3_norm(problem->gravity) * problem->length);
   for (int k = 0; k < count; k++) {
     abVec2 r = patch->polygon[k * patch->nvert / count];
     Point* q = &point[(*n)++];
@@ -57,7 +58,7 @@ static void add_points(const abContactProblem* problem, int i, Point* point, int
     *q = (Point){.pair = i};
     ab_lever_make(problem, pair, p, &q->lever);
     double depth = fmax(0, patch->h0 + patch->hx * r.x + patch->hy * r.y);
-    q->target = problem->param[P_RATE] * depth / problem->h;
+    q->target = problem->param[POINT_RATE] * depth / problem->h;
     if (limit > 0) q->target = fmin(q->target, limit);
     abMat6 phi;
     ab_pair_response(problem, pair, p, &phi);
@@ -126,7 +127,7 @@ static void remember(const abContactProblem* problem, const Point* point, int n)
 
 static void solve(const abContactProblem* problem, abContactSolution* solution) {
   int n = 0, ndof = problem->response->ndof;
-  Point* point = AB_TAKE(problem->scratch, Point, MAX_POINT * problem->npair);
+  Point* point = AB_TAKE(problem->scratch, Point, AB_POINT_MOST * problem->npair);
   double* v = AB_TAKE(problem->scratch, double, ndof);
   if (!point || !v) {
     solution->status = AB_STEP_BROKEN;
@@ -140,8 +141,8 @@ static void solve(const abContactProblem* problem, abContactSolution* solution) 
   }
   for (int k = 0; k < n; k++) push(problem, &point[k], point[k].f, v);
   double scale = ab_impulse_scale(problem), change = INFINITY;
-  while (solution->iterations < (int)problem->param[P_SWEEPS] &&
-         change > problem->param[P_TOLERANCE] * scale) {
+  while (solution->iterations < (int)problem->param[POINT_SWEEPS] &&
+         change > problem->param[POINT_TOLERANCE] * scale) {
     change = 0;
     for (int k = 0; k < n; k++) change = fmax(change, visit(problem, &point[k], v));
     solution->iterations++;
@@ -150,7 +151,7 @@ static void solve(const abContactProblem* problem, abContactSolution* solution) 
   remember(problem, point, n);
   solution->residual = scale > 0 ? change / scale : 0;
   solution->status =
-      change <= problem->param[P_TOLERANCE] * scale ? AB_STEP_OK : AB_STEP_UNCONVERGED;
+      change <= problem->param[POINT_TOLERANCE] * scale ? AB_STEP_OK : AB_STEP_UNCONVERGED;
 }
 
 static size_t memory_bytes(const double* p) {

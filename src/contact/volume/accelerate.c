@@ -1,3 +1,4 @@
+// Tests: test_volume_join.
 #include "contact/volume/accelerate.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ bool ab_accelerate_begin(abAccelerate* a, int nresidual, int nstate, abArena* ar
   a->r = AB_TAKE(arena, double, nresidual);
   a->g = AB_TAKE(arena, double, nstate);
   bool enough = a->r && a->g;
-  for (int j = 0; j < AB_ACCELERATE_DEPTH; j++) {
+  for (int j = 0; j < AB_VOLUME_HISTORY; j++) {
     a->dr[j] = AB_TAKE(arena, double, nresidual);
     a->dg[j] = AB_TAKE(arena, double, nstate);
     a->q[j] = AB_TAKE(arena, double, nresidual);
@@ -23,11 +24,11 @@ void ab_accelerate_forget(abAccelerate* a) { a->count = 0, a->started = false; }
 
 static void keep(abAccelerate* a, const double* r, const double* g) {
   if (a->started) {
-    a->newest = (a->newest + 1) % AB_ACCELERATE_DEPTH;
+    a->newest = (a->newest + 1) % AB_VOLUME_HISTORY;
     double *dr = a->dr[a->newest], *dg = a->dg[a->newest];
     for (int i = 0; i < a->nresidual; i++) dr[i] = r[i] - a->r[i];
     for (int i = 0; i < a->nstate; i++) dg[i] = g[i] - a->g[i];
-    if (a->count < AB_ACCELERATE_DEPTH) a->count++;
+    if (a->count < AB_VOLUME_HISTORY) a->count++;
   }
   memcpy(a->r, r, (size_t)a->nresidual * sizeof(double));
   memcpy(a->g, g, (size_t)a->nstate * sizeof(double));
@@ -36,14 +37,14 @@ static void keep(abAccelerate* a, const double* r, const double* g) {
 
 // The k-th difference, the newest first.
 static int place(const abAccelerate* a, int k) {
-  return (a->newest - k + AB_ACCELERATE_DEPTH) % AB_ACCELERATE_DEPTH;
+  return (a->newest - k + AB_VOLUME_HISTORY) % AB_VOLUME_HISTORY;
 }
 
 // Minimises |r - sum_k weight_k dr_k| over the differences, the newest first, by orthogonalising
 // them (Gram and Schmidt, twice: the differences of a slow iteration are nearly parallel). Older
 // ones that depend on newer ones, as far as rounding can tell, are left out.
 static int find_weights(const abAccelerate* a, const double* r, double* weight) {
-  enum { M = AB_ACCELERATE_DEPTH };
+  enum { M = AB_VOLUME_HISTORY };
   double R[M][M];
   int m = 0, n = a->nresidual;
   for (; m < a->count; m++) {
@@ -71,7 +72,7 @@ static int find_weights(const abAccelerate* a, const double* r, double* weight) 
 }
 
 void ab_accelerate_step(abAccelerate* a, const double* r, double* g) {
-  double weight[AB_ACCELERATE_DEPTH];
+  double weight[AB_VOLUME_HISTORY];
   keep(a, r, g);
   int n = find_weights(a, r, weight);
   for (int k = 0; k < n; k++) dense_axpy(-weight[k], a->dg[place(a, k)], g, a->nstate);

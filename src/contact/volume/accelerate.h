@@ -8,9 +8,7 @@
 #ifndef ABUT_CONTACT_VOLUME_ACCELERATE_H
 #define ABUT_CONTACT_VOLUME_ACCELERATE_H
 
-#include "base/arena.h"
-
-enum { AB_ACCELERATE_DEPTH = 12 };
+#include "contact/volume/volume.h"
 
 typedef struct abAccelerate {
   int nresidual, nstate;
@@ -19,9 +17,9 @@ typedef struct abAccelerate {
   bool started;
   double* r;  // the last residual and g(z)
   double* g;
-  double* dr[AB_ACCELERATE_DEPTH];
-  double* dg[AB_ACCELERATE_DEPTH];
-  double* q[AB_ACCELERATE_DEPTH];  // scratch
+  double* dr[AB_VOLUME_HISTORY];
+  double* dg[AB_VOLUME_HISTORY];
+  double* q[AB_VOLUME_HISTORY];  // scratch
 } abAccelerate;
 
 bool ab_accelerate_begin(abAccelerate* a, int nresidual, int nstate, abArena* arena);

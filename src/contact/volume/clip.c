@@ -1,5 +1,6 @@
 // The local problems of Zhang, Wakisaka & Sugihara as printed, for comparison (volume-pgs, variants
 // 1 and 2): the full step to v*, brought back into the friction cone.
+// Tests: test_volume_models, test_volume_scales.
 #include <abut/solve.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static void clip(const double* A, int n, double* eps, double f[6]) {
       for (int k = 0; k < 6; k++) AAt[6 * i + k] += A[6 * j + i] * A[6 * j + k];
   double trace = 0;
   for (int i = 0; i < 6; i++) trace += AAt[7 * i];
-  for (int i = 0; i < 6; i++) AAt[7 * i] += 1e-12 * trace;
+  for (int i = 0; i < 6; i++) AAt[7 * i] += AB_VOLUME_RANK * trace;
   int pivot[6];
   if (!dense_lu_solve(6, AAt, f, pivot)) memset(f, 0, 6 * sizeof(double));
   for (int j = 0; j < n; j++) {

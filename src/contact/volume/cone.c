@@ -14,15 +14,13 @@
 //            separated the last outside force from all generators separates this one too (Farkas):
 //            that of this step, or the last step's, lowered until it has the present generators
 //            below it.
+// Tests: test_volume_models, test_volume_scales.
 #include <abut/solve.h>
 #include <float.h>
 #include <string.h>
 
 #include "contact/volume/volume.h"
 #include "solve/dense.h"
-
-// Residual of the test, relative to the force: an order above the simplex method's own default.
-static const double CONE_TOLERANCE = 1e-8;
 
 // --- answers without a linear program
 // -------------------------------------------------------------------------------------------------
@@ -59,7 +57,8 @@ static bool spread(abVolumeContact* c, const double f[6], double* lambda) {
       if (!(lambda[l] >= 0)) return false;
       left[0] -= lambda[l], left[1] -= lambda[l] * r.x, left[2] -= lambda[l] * r.y;
     }
-    if (fabs(left[0]) + fabs(left[1]) + fabs(left[2]) <= CONE_TOLERANCE * f[2]) return true;
+    if (fabs(left[0]) + fabs(left[1]) + fabs(left[2]) <= AB_VOLUME_CONE_TOLERANCE * f[2])
+      return true;
   }
   return false;
 }
@@ -91,14 +90,14 @@ bool ab_volume_tips(const abVolumeContact* c, const double f[6]) {
     abVec2 b = c->vert[l];
     // Vertices are in units of the patch's size, so the cross product is a distance times a length
     // of order one.
-    if (v2_cross(v2_sub(b, a), v2_sub(cop, a)) < -CONE_TOLERANCE) return true;
+    if (v2_cross(v2_sub(b, a), v2_sub(cop, a)) < -AB_VOLUME_CONE_TOLERANCE) return true;
     a = b;
   }
   return false;
 }
 
 static bool resultant_is_outside(const abVolumeContact* c, const double f[6]) {
-  double limit = c->mu_static * f[2] * (1 + CONE_TOLERANCE);
+  double limit = c->mu_static * f[2] * (1 + AB_VOLUME_CONE_TOLERANCE);
   return f[0] * f[0] + f[1] * f[1] > limit * limit || ab_volume_tips(c, f);
 }
 
@@ -113,7 +112,7 @@ static bool basis_carries(const abVolumeCone* cone, const double f[6]) {
 static bool plane_separates(const abVolumeCone* cone, const double f[6]) {
   double size = 0;
   for (int i = 0; i < 6; i++) size = larger(size, fabs(f[i]));
-  return dense_dot(cone->plane, f, 6) > CONE_TOLERANCE * size;
+  return dense_dot(cone->plane, f, 6) > AB_VOLUME_CONE_TOLERANCE * size;
 }
 
 // --- the linear program
@@ -191,7 +190,8 @@ static bool program_is_feasible(abVolumeContact* c, const double f[6]) {
   void* workspace = ab_arena_take(scratch, ab_lp_workspace(6, n));
   bool inside = false;
   if (x && workspace) {
-    abLpDef def = {.nrow = 6, .ncol = n, .a = cone->generator, .b = f, .tolerance = CONE_TOLERANCE};
+    abLpDef def = {
+        .nrow = 6, .ncol = n, .a = cone->generator, .b = f, .tolerance = AB_VOLUME_CONE_TOLERANCE};
     abSolveStatus status = ab_lp_feasible(&def, x, dual, workspace).status;
     inside = status == AB_SOLVE_OK;
     if (inside) keep_basis(cone, n, x);
@@ -202,7 +202,7 @@ static bool program_is_feasible(abVolumeContact* c, const double f[6]) {
 }
 
 static bool is_none(const abVolumeContact* c, const double f[6]) {
-  double limit = CONE_TOLERANCE * c->option->scale;
+  double limit = AB_VOLUME_CONE_TOLERANCE * c->option->scale;
   return dense_dot(f, f, 6) <= limit * limit;
 }
 

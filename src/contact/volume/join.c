@@ -1,12 +1,9 @@
+// Tests: test_volume_join.
 #include "contact/volume/join.h"
 
 #include <string.h>
 
 #include "solve/dense.h"
-
-// Floating point operations of one contact in one sweep, measured: what a factorisation is compared
-// with.
-static const double SWEEP_FLOPS = 2000;
 
 // --- building
 // -------------------------------------------------------------------------------------------------
@@ -134,9 +131,9 @@ abStatus ab_volume_join_begin(abVolumeJoin* j, double most_sweeps) {
     edge[nedge][0] = j->block[a], edge[nedge][1] = j->block[b];
     nedge++;
   }
-  abStatus status =
-      ab_block_symbolic(j->nmover, size, nedge, (const int(*)[2])edge,
-                        most_sweeps * SWEEP_FLOPS * j->npair, scratch, scratch, &j->symbolic);
+  abStatus status = ab_block_symbolic(j->nmover, size, nedge, (const int(*)[2])edge,
+                                      most_sweeps * AB_VOLUME_SWEEP_FLOPS * j->npair, scratch,
+                                      scratch, &j->symbolic);
   if (status != AB_OK) return status;
   j->du = AB_TAKE(scratch, double, j->symbolic.offset[j->nmover]);
   bool enough = j->du && ab_block_lu_begin(&j->matrix, &j->symbolic, scratch) &&

@@ -29,19 +29,12 @@
 //
 // Loads and friction are found together: friction at a corner far below the centre of mass changes
 // the load as much as the load changes friction, and to find them in turns goes to and fro.
+// Tests: test_volume_models, test_volume_scales.
 #include <float.h>
 #include <string.h>
 
 #include "contact/volume/volume.h"
 #include "solve/dense.h"
-
-// A contact's force is sought until it changes by this part of the first step only: the sweep that
-// asks will come back.
-static const double GAIN = 0.01;
-// Newton steps of one contact. From FIRST_SHORT on only every fifth is a whole one, which ends the
-// rare cycles.
-enum { MAX_STEP = 41, FIRST_SHORT = 10 };
-static const double SHORT_STEP = 0.3;
 
 // --- vertices
 // -------------------------------------------------------------------------------------------------
@@ -237,7 +230,7 @@ static bool follow_tangent(abVolumeContact* c, const double v0[6], double f[6]) 
   abVec2 t[AB_VOLUME_MAX_VERTEX];
   double small = c->option->small, first = correct(c, v0, f, t);
   if (first <= small) return accept(c, f, t);
-  return correct(c, v0, f, t) <= larger(small, GAIN * first) && accept(c, f, t);
+  return correct(c, v0, f, t) <= larger(small, AB_VOLUME_LAW_GAIN * first) && accept(c, f, t);
 }
 
 bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]) {
@@ -247,16 +240,16 @@ bool ab_volume_slide(abVolumeContact* c, const double v0[6], double f[6]) {
   if (c->slide->tangent.known && follow_tangent(c, v0, f)) return true;
   ab_volume_with_force(c, v0, f, v);
   memcpy(last, f, sizeof last);
-  for (int step = 0; step < MAX_STEP; step++) {
-    bool whole = step < FIRST_SHORT || step % 5 == 0;
-    if (!newton_step(c, v0, v, f, whole ? 1 : SHORT_STEP)) return false;
+  for (int step = 0; step < AB_VOLUME_LAW_STEPS; step++) {
+    bool whole = step < AB_VOLUME_LAW_SHORT || step % 5 == 0;
+    if (!newton_step(c, v0, v, f, whole ? 1 : AB_VOLUME_SHORT_STEP)) return false;
     double change = difference(f, last), size = 0;
     memcpy(last, f, sizeof last);
     for (int i = 0; i < 6; i++) size = larger(size, fabs(f[i]));
-    if (step == 0) enough = larger(enough, GAIN * change);
+    if (step == 0) enough = larger(enough, AB_VOLUME_LAW_GAIN * change);
     // Rounding of a force, magnified by the law, is the least that can be asked for.
     if (!whole) continue;
-    if (change <= larger(enough, 1e-12 * size)) return true;
+    if (change <= larger(enough, AB_VOLUME_ROUNDING * size)) return true;
     if (correct(c, v0, f, t) <= enough) return accept(c, f, t);
     memcpy(f, last, sizeof last);
   }

@@ -30,21 +30,23 @@
 // - No tension: where the total normal force would pull, there is none.
 // - k and b may be given, or relative to the reduced mass m and the step: k = k_relative m / h^2, b
 // = b_relative m / h.
+// Tests: test_volume_models, test_volume_scales.
 #include <string.h>
 
 #include "base/arena.h"
 #include "contact/coupling.h"
 #include "contact/quadrature.h"
+#include "contact/volume/volume.h"
 
 enum {
-  P_TOLERANCE,
-  P_K,
-  P_B,
-  P_K_FRICTION,
-  P_B_FRICTION,
-  P_K_RELATIVE,
-  P_B_RELATIVE,
-  P_INTERPOLATION
+  SPRING_TOLERANCE,
+  SPRING_K,
+  SPRING_B,
+  SPRING_K_FRICTION,
+  SPRING_B_FRICTION,
+  SPRING_K_RELATIVE,
+  SPRING_B_RELATIVE,
+  SPRING_INTERPOLATION
 };
 static const abParam param[] = {
     {"tolerance", 1e-9, "1", "not used: the method has no iteration"},
@@ -93,7 +95,7 @@ static double pressure_at(const Patch* p, double x, double y) {
 // The length of a field's vectors below which their direction is rounding: such a point stands
 // still.
 static double standstill(const Patch* p, Planar d) {
-  return 1e-12 * (hypot(d.x, d.y) + fabs(d.z) * sqrt(p->geometry->area));
+  return AB_VOLUME_ROUNDING * (hypot(d.x, d.y) + fabs(d.z) * sqrt(p->geometry->area));
 }
 
 // Wrench about the patch centre of the tractions -c q d/|d| for a field d(p) = (d.x - d.z y, d.y +
@@ -184,7 +186,7 @@ static Planar friction(const abContactProblem* problem, const abPair* pair, cons
                        Memory* memory) {
   const abPatch* g = p->geometry;
   Planar (*integrate)(const Patch*, double, Planar) =
-      problem->param[P_INTERPOLATION] == 1 ? coulomb_interpolated : coulomb;
+      problem->param[SPRING_INTERPOLATION] == 1 ? coulomb_interpolated : coulomb;
   if (pair->fresh) *memory = (Memory){.center = g->center};
   // The springs' stretch at the new centre, then stretched by the motion of the last step.
   abVec3 shift = v3_sub(g->center, memory->center);
@@ -219,10 +221,10 @@ static bool describe(const abContactProblem* problem, const abPair* pair, Patch*
   const double* q = problem->param;
   double m = ab_reduced_mass(problem, pair), h = problem->h;
   *p = (Patch){.geometry = g, .npoint = ab_quadrature_count(g->nvert)};
-  p->k = q[P_K] > 0 ? q[P_K] : q[P_K_RELATIVE] * m / (h * h);
-  p->b = q[P_B] > 0 ? q[P_B] : q[P_B_RELATIVE] * m / h;
-  p->ks = q[P_K_FRICTION] > 0 ? q[P_K_FRICTION] : p->k;
-  p->bs = q[P_B_FRICTION] > 0 ? q[P_B_FRICTION] : p->b;
+  p->k = q[SPRING_K] > 0 ? q[SPRING_K] : q[SPRING_K_RELATIVE] * m / (h * h);
+  p->b = q[SPRING_B] > 0 ? q[SPRING_B] : q[SPRING_B_RELATIVE] * m / h;
+  p->ks = q[SPRING_K_FRICTION] > 0 ? q[SPRING_K_FRICTION] : p->k;
+  p->bs = q[SPRING_B_FRICTION] > 0 ? q[SPRING_B_FRICTION] : p->b;
   abTwist t = ab_pair_twist_now(problem, pair, g->center);
   p->vn = v3_dot(g->normal, t.lin);
   p->w1 = v3_dot(g->t1, t.ang), p->w2 = v3_dot(g->t2, t.ang);

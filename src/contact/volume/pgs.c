@@ -31,9 +31,10 @@
 //
 // With static friction above kinetic friction, a load between the two has no fixed point: a contact
 // that slides leaves the others a motion in which it would stick, and the other way round. A
-// contact may therefore go back towards sticking only MAX_RELEASE times in a step, and not at all
-// after its first answer if it slid in the last step: between the two coefficients what slides goes
-// on sliding.
+// contact may therefore go back towards sticking only AB_VOLUME_RELEASES times in a step, and not
+// at all after its first answer if it slid in the last step: between the two coefficients what
+// slides goes on sliding.
+// Tests: test_volume_models, test_volume_scales.
 #include <string.h>
 
 #include "contact/volume/accelerate.h"
@@ -41,7 +42,16 @@
 #include "contact/volume/volume.h"
 #include "solve/dense.h"
 
-enum { P_TOLERANCE, P_SWEEPS, P_RATE, P_R_NORMAL, P_R_TANGENT, P_PYRAMID, P_VARIANT, P_ACCELERATE };
+enum {
+  PGS_TOLERANCE,
+  PGS_SWEEPS,
+  PGS_RATE,
+  PGS_R_NORMAL,
+  PGS_R_TANGENT,
+  PGS_PYRAMID,
+  PGS_VARIANT,
+  PGS_ACCELERATE
+};
 static const abParam param[] = {
     {"tolerance", 1e-6, "1",
      "change of an impulse in a sweep, relative to the largest weight times step, at which a step "
@@ -56,17 +66,6 @@ static const abParam param[] = {
      "variant 0: 0 sweeps alone, 1 accelerated by their history, 2 by steps of all contacts "
      "together"},
 };
-
-// How often a contact may go back towards sticking in one step.
-enum { MAX_RELEASE = 1 };
-// Steps of all contacts together in one step: most groups need one or two, large ones more, since
-// contacts change their modes one after the other. What has not come to rest after two dozen goes
-// to and fro between modes.
-enum { MAX_JOIN = 24 };
-// The cost of one of them, in sweeps, up to which they are worth it: about what they save.
-static const double MOST_SWEEPS = 10;
-// A contact whose answer is this part of the tolerance from its line is left there.
-static const double STILL = 0.1;
 
 typedef struct Sweep {
   const abContactProblem* problem;
@@ -102,7 +101,7 @@ static bool choose(abVolumeContact* c, const double v0[6], double f[6], abVolume
 static bool solve_repaired(Sweep* s, int i, const double v0[6], double f[6]) {
   abVolumeContact* c = &s->contact[i];
   abVolumeMode was = c->mode;
-  bool solved = choose(c, v0, f, s->nrelease[i] < MAX_RELEASE ? AB_VOLUME_STICK : was);
+  bool solved = choose(c, v0, f, s->nrelease[i] < AB_VOLUME_RELEASES ? AB_VOLUME_STICK : was);
   s->nrelease[i] += c->mode < was;
   s->nchange += c->mode != was;
   return solved;
@@ -177,12 +176,12 @@ static Progress solve_together(Sweep* s, const Goal* goal, Outcome* out) {
                        .block = s->block,
                        .dv = s->dv};
   if (sweep_once(s, goal, out)) return DONE;
-  abStatus status = ab_volume_join_begin(&join, MOST_SWEEPS);
+  abStatus status = ab_volume_join_begin(&join, AB_VOLUME_JOIN_COST);
   if (status == AB_ERROR_MEMORY) return NO_ROOM;
-  for (int k = 0; status == AB_OK && k < MAX_JOIN && out->sweeps + 1 < goal->most; k++) {
+  for (int k = 0; status == AB_OK && k < AB_VOLUME_JOINS && out->sweeps + 1 < goal->most; k++) {
     if (!ab_volume_join_step(&join, s->v)) break;
     out->sweeps++;
-    s->still = STILL * goal->small;
+    s->still = AB_VOLUME_UNCHANGED * goal->small;
     if (sweep_once(s, goal, out)) return DONE;
   }
   return GIVEN_UP;
@@ -274,7 +273,7 @@ static bool prepare(Sweep* s) {
     ab_lever_make(problem, pair, pair->patch.center, &s->lever[i]);
     if (s->variant != 0) continue;
     ab_volume_recall(c);
-    s->nrelease[i] = c->slid ? MAX_RELEASE : 0;
+    s->nrelease[i] = c->slid ? AB_VOLUME_RELEASES : 0;
     ab_lever_apply(&s->lever[i], ab_volume_wrench_out(c, c->f), s->v);
   }
   return true;
@@ -283,9 +282,9 @@ static bool prepare(Sweep* s) {
 // False if the arena is full.
 static bool solve_islands(Sweep* s, Outcome* worst) {
   const double* p = s->problem->param;
-  const Goal goal = {.small = p[P_TOLERANCE] * s->option->scale,
-                     .most = (int)p[P_SWEEPS],
-                     .accelerate = s->variant == 0 ? (int)p[P_ACCELERATE] : 0};
+  const Goal goal = {.small = p[PGS_TOLERANCE] * s->option->scale,
+                     .most = (int)p[PGS_SWEEPS],
+                     .accelerate = s->variant == 0 ? (int)p[PGS_ACCELERATE] : 0};
   abIslands islands;
   if (!ab_volume_islands(s->problem, &islands)) return false;
   *worst = (Outcome){0};
@@ -301,12 +300,12 @@ static bool solve_islands(Sweep* s, Outcome* worst) {
 
 static void solve(const abContactProblem* problem, abContactSolution* solution) {
   const double* p = problem->param;
-  abVolumeOption option = {.k = p[P_RATE] / problem->h,
-                           .r_normal = p[P_R_NORMAL],
-                           .r_tangent = p[P_R_TANGENT],
-                           .small = 0.1 * p[P_TOLERANCE],
-                           .npyramid = (int)p[P_PYRAMID]};
-  Sweep s = {.problem = problem, .option = &option, .variant = (int)p[P_VARIANT]};
+  abVolumeOption option = {.k = p[PGS_RATE] / problem->h,
+                           .r_normal = p[PGS_R_NORMAL],
+                           .r_tangent = p[PGS_R_TANGENT],
+                           .small = 0.1 * p[PGS_TOLERANCE],
+                           .npyramid = (int)p[PGS_PYRAMID]};
+  Sweep s = {.problem = problem, .option = &option, .variant = (int)p[PGS_VARIANT]};
   Outcome worst;
   if (!ab_volume_begin(problem, &option) || !prepare(&s) || !solve_islands(&s, &worst)) {
     solution->status = AB_STEP_BROKEN;
@@ -319,7 +318,7 @@ static void solve(const abContactProblem* problem, abContactSolution* solution) 
   solution->iterations = worst.sweeps;
   solution->residual = option.scale > 0 ? worst.change / option.scale : 0;
   solution->nregularised = worst.nfailed;
-  bool solved = worst.change <= p[P_TOLERANCE] * option.scale && worst.nfailed == 0;
+  bool solved = worst.change <= p[PGS_TOLERANCE] * option.scale && worst.nfailed == 0;
   solution->status = solved ? AB_STEP_OK : AB_STEP_UNCONVERGED;
 }
 

@@ -27,12 +27,13 @@
 // `variant` 1 is the paper as printed (impulse units): regularised least squares (21) with lambda
 // f^T f, pyramid test (37), friction by the linear program (42), (43); where that has no solution,
 // the sticking normal force with friction scaled down.
+// Tests: test_volume_models, test_volume_scales.
 #include <string.h>
 
 #include "base/arena.h"
 #include "contact/volume/qp.h"
 
-enum { P_TOLERANCE, P_RATE, P_R_NORMAL, P_R_TANGENT, P_PYRAMID, P_VARIANT, P_LAMBDA, P_K };
+enum { QP_TOLERANCE, QP_RATE, QP_R_NORMAL, QP_R_TANGENT, QP_PYRAMID, QP_VARIANT, QP_LAMBDA, QP_K };
 static const abParam param[] = {
     {"tolerance", 1e-8, "1",
      "change of an impulse in a Newton step, relative to the largest impulse or weight times step, "
@@ -45,11 +46,6 @@ static const abParam param[] = {
     {"lambda", 1e-4, "m^2/kg^2", "variant 1: the paper's regularisation factor"},
     {"k", 1000, "1/s", "variant 1: the paper's compensation coefficient (each side counted)"},
 };
-
-// Newton steps between two changes of modes. Few problems need more than FIRST_OWN; those go to and
-// fro between directions of sliding. From there on laws are taken about the contacts' own answers,
-// which are not.
-enum { MAX_STEP = 75, FIRST_OWN = 6 };
 
 // The next mode of a contact whose force is outside the cone.
 static void leave_mode(abVolumeContact* c) {
@@ -93,8 +89,8 @@ static bool release_modes(abDirect* d) {
 // the scale of all.
 static double solve_modes(abDirect* d, double tolerance, int* steps) {
   double change = INFINITY;
-  for (int k = 0; k < MAX_STEP && change > tolerance; k++, ++*steps)
-    if (!ab_direct_step(d, k >= FIRST_OWN, &change)) return INFINITY;
+  for (int k = 0; k < AB_VOLUME_QP_STEPS && change > tolerance; k++, ++*steps)
+    if (!ab_direct_step(d, k >= AB_VOLUME_QP_OWN, &change)) return INFINITY;
   return change;
 }
 
@@ -110,7 +106,7 @@ static void drop_unsound(abDirect* d) {
 
 // Modes change at most five times for each contact: twice on, back, twice on.
 static void solve_repaired(abDirect* d, abContactSolution* solution) {
-  double tolerance = d->problem->param[P_TOLERANCE], residual;
+  double tolerance = d->problem->param[QP_TOLERANCE], residual;
   int steps = 0;
   memcpy(d->u, d->v_free, sizeof(double) * (size_t)d->ndof);
   do residual = solve_modes(d, tolerance, &steps);
@@ -126,7 +122,7 @@ static void solve_repaired(abDirect* d, abContactSolution* solution) {
 static void solve_printed(abDirect* d, abContactSolution* solution) {
   const double* p = d->problem->param;
   solution->iterations = 1;
-  if (!ab_direct_solve_printed(d, p[P_LAMBDA], p[P_K])) solution->status = AB_STEP_UNCONVERGED;
+  if (!ab_direct_solve_printed(d, p[QP_LAMBDA], p[QP_K])) solution->status = AB_STEP_UNCONVERGED;
 }
 
 // --- the step
@@ -154,7 +150,7 @@ static bool solve_island(abDirect* d, const abIslands* islands, int island, doub
   d->nmover = islands->mover_start[island + 1] - islands->mover_start[island];
   d->mover = islands->mover + islands->mover_start[island];
   if (!ab_direct_prepare(d)) return false;
-  if (d->problem->param[P_VARIANT] == 1)
+  if (d->problem->param[QP_VARIANT] == 1)
     solve_printed(d, solution);
   else
     solve_repaired(d, solution);
@@ -170,10 +166,10 @@ static bool solve_island(abDirect* d, const abIslands* islands, int island, doub
 static void solve(const abContactProblem* problem, abContactSolution* solution) {
   const double* p = problem->param;
   abArena* scratch = problem->scratch;
-  abVolumeOption option = {.k = p[P_RATE] / problem->h,
-                           .r_normal = p[P_R_NORMAL],
-                           .r_tangent = p[P_R_TANGENT],
-                           .npyramid = (int)p[P_PYRAMID]};
+  abVolumeOption option = {.k = p[QP_RATE] / problem->h,
+                           .r_normal = p[QP_R_NORMAL],
+                           .r_tangent = p[QP_R_TANGENT],
+                           .npyramid = (int)p[QP_PYRAMID]};
   abDirect d = {.problem = problem,
                 .option = &option,
                 .dof0 = AB_TAKE(scratch, int, problem->response->nmover)};
@@ -181,7 +177,7 @@ static void solve(const abContactProblem* problem, abContactSolution* solution) 
   abIslands islands;
   bool enough =
       d.dof0 && v && ab_volume_begin(problem, &option) &&
-      (p[P_VARIANT] == 1 ? one_island(problem, &islands) : ab_volume_islands(problem, &islands));
+      (p[QP_VARIANT] == 1 ? one_island(problem, &islands) : ab_volume_islands(problem, &islands));
   for (int i = 0; i < problem->npair; i++) {
     solution->pair[i].point = problem->pair[i].patch.center;
     solution->pair[i].mode = AB_CONTACT_SEPARATING;

@@ -2,6 +2,7 @@
 // contacts, the inertia M, and one Newton step,
 //
 //     (M - sum J^T D J) du = M (u_free - u) + sum J^T f.
+// Tests: test_volume_models, test_volume_scales.
 #include <string.h>
 
 #include "base/arena.h"

@@ -2,6 +2,7 @@
 // problem (25), then for every contact outside its friction pyramid (37) the linear program (42),
 // (43). Kept for comparison: the program has no solution when a body slides fast or tips, and
 // lambda fits one mass and one area only.
+// Tests: test_volume_models, test_volume_scales.
 #include <abut/solve.h>
 #include <string.h>
 

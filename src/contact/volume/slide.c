@@ -13,16 +13,13 @@
 // last time are tried first: their eps is one product with a kept inverse, and all signs decide
 // whether it is the answer. If not, every vertex with a wrong sign changes sides, a few times
 // (block principal pivoting), and only then Lemke's method is asked.
+// Tests: test_volume_models, test_volume_scales.
 #include <abut/solve.h>
 #include <float.h>
 #include <string.h>
 
 #include "contact/volume/volume.h"
 #include "solve/dense.h"
-
-// A sign counts as right if it is violated by less than this, relative to the largest speed or
-// force of the problem: the tolerance Lemke's method is given, too.
-static const double SIGN_TOLERANCE = 1e-9;
 
 // --- the problem
 // -------------------------------------------------------------------------------------------------
@@ -145,12 +142,12 @@ static unsigned try_loaded(const abVolumeContact* c, const abVolumeVertices* s, 
   }
   for (int l = 0; l < c->nvert; l++) {
     if (s->loaded >> l & 1) {
-      if (eps[l] < -SIGN_TOLERANCE * force) wrong |= 1u << l;
+      if (eps[l] < -AB_VOLUME_SIGN_TOLERANCE * force) wrong |= 1u << l;
       continue;
     }
     double w = q[l];
     for (int j = 0; j < n; j++) w += s->M[l * c->nvert + s->index[j]] * eps[s->index[j]];
-    if (w < -SIGN_TOLERANCE * speed) wrong |= 1u << l;
+    if (w < -AB_VOLUME_SIGN_TOLERANCE * speed) wrong |= 1u << l;
   }
   return wrong;
 }
@@ -171,7 +168,7 @@ static bool lemke(const abVolumeContact* c, const double* M, const double* q, do
   abArena* scratch = c->option->scratch;
   abArenaMark mark = ab_arena_mark(scratch);
   void* workspace = ab_arena_take(scratch, ab_lcp_workspace(c->nvert));
-  abLcpDef def = {.n = c->nvert, .m = M, .q = q, .tolerance = SIGN_TOLERANCE};
+  abLcpDef def = {.n = c->nvert, .m = M, .q = q, .tolerance = AB_VOLUME_SIGN_TOLERANCE};
   bool solved = workspace && ab_lcp(&def, eps, NULL, workspace).status == AB_SOLVE_OK;
   ab_arena_release(scratch, mark);
   return solved;

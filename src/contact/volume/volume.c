@@ -1,3 +1,4 @@
+// Tests: test_volume_models, test_volume_scales.
 #include "contact/volume/volume.h"
 
 #include <float.h>
@@ -22,7 +23,7 @@ static void take_vertices(const abPatch* patch, abVolumeContact* c) {
 // law is continuous when the overlap gains or loses one. None has less than a thousandth of an
 // equal share: its load would be rounding.
 static void share_damper(abVolumeContact* c, abVec2 centroid) {
-  double share[AB_VOLUME_MAX_VERTEX] = {0}, sum = 0, least = 1e-3 / c->nvert;
+  double share[AB_VOLUME_MAX_VERTEX] = {0}, sum = 0, least = AB_VOLUME_LEAST_SHARE / c->nvert;
   for (int l = 0; l < c->nvert; l++) {
     int next = (l + 1) % c->nvert;
     double area = v2_cross(v2_sub(c->vert[l], centroid), v2_sub(c->vert[next], centroid));

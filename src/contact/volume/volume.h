@@ -56,9 +56,46 @@
 #include "contact/coupling.h"
 #include "contact/island.h"
 
+// Thresholds of all volume models, each with what goes wrong when it is changed.
 enum {
-  AB_VOLUME_MAX_VERTEX = 12
-};  // polygons with more are thinned: friction needs the outline, not every corner
+  AB_VOLUME_MAX_VERTEX = 12,  // polygons with more are thinned: friction needs the outline, not
+                              // every corner; fewer: discs feel their corners, more: time only
+  AB_VOLUME_LAW_STEPS = 41,   // Newton steps of one contact; from AB_VOLUME_LAW_SHORT on only every
+                              // fifth is a whole one, which
+  AB_VOLUME_LAW_SHORT = 10,  // ends the rare cycles. Later: these cycle until the steps are used up
+  AB_VOLUME_QP_STEPS = 75,   // Newton steps of volume-qp between two changes of modes; few problems
+                             // need more than AB_VOLUME_QP_OWN,
+  AB_VOLUME_QP_OWN = 6,  // and those oscillate between directions of sliding: from there on laws
+                         // are taken about the contacts' own answers, which do not
+  AB_VOLUME_RELEASES =
+      1,  // how often a contact may go back towards sticking in one step; more: modes may cycle
+  AB_VOLUME_JOINS = 24,    // steps of all contacts together (volume-pgs): most groups need one or
+                           // two, large ones more, since contacts change their modes one after the
+                           // other; what still moves after two dozen oscillates
+  AB_VOLUME_HISTORY = 12,  // sweeps that are accelerated by (accelerate.c); fewer: slower, more:
+                           // rounding of nearly parallel ones
+};
+// A contact's force is sought until it changes by this part of the first step: the sweep that wants
+// it comes back. Smaller: time only; larger: more sweeps.
+static const double AB_VOLUME_LAW_GAIN = 0.01, AB_VOLUME_SHORT_STEP = 0.3;
+// The cost of a step of all contacts, in sweeps, up to which it is worth it, and the floating-point
+// operations of one contact in a sweep (measured), with which that is computed: time only.
+static const double AB_VOLUME_JOIN_COST = 10, AB_VOLUME_SWEEP_FLOPS = 2000;
+// A contact whose answer is this part of the tolerance from its line is left there. Larger: the
+// residual is not that of the result.
+static const double AB_VOLUME_UNCHANGED = 0.1;
+// Residual of the test whether a force lies in the cone, relative to it: an order above the simplex
+// method's own. Smaller: forces on the border are in and out by rounding, and modes flicker.
+static const double AB_VOLUME_CONE_TOLERANCE = 1e-8;
+// A sign counts as right if violated by less, relative to the largest speed or force: the tolerance
+// Lemke's method has, too; the two must agree.
+static const double AB_VOLUME_SIGN_TOLERANCE = 1e-9;
+// Change of a force that is rounding, relative to its size; added to the diagonal where the
+// vertices do not span six axes (a line).
+static const double AB_VOLUME_ROUNDING = 1e-12, AB_VOLUME_RANK = 1e-12;
+// The smallest share of a patch that a vertex stands for, times the number of vertices. Smaller: a
+// vertex nearly on a side is stiff.
+static const double AB_VOLUME_LEAST_SHARE = 1e-3;
 
 // What all contacts of a step share.
 typedef struct abVolumeOption {
