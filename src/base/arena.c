@@ -1,3 +1,4 @@
+// Tests: test_room, test_allocations.
 #include "base/arena.h"
 
 #include <string.h>
@@ -31,8 +32,9 @@ static struct abArenaBlock* append(abArena* arena, struct abArenaBlock* last, si
   size = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
   struct abArenaBlock* block = ab_alloc(sizeof *block + ARENA_ALIGN + size);
   if (!block) return NULL;
-  uintptr_t at = ((uintptr_t)(block + 1) + ARENA_ALIGN - 1) & ~(uintptr_t)(ARENA_ALIGN - 1);
-  *block = (struct abArenaBlock){.before = last, .start = start, .size = size, .at = (char*)at};
+  size_t over = (uintptr_t)(block + 1) & (ARENA_ALIGN - 1);
+  char* at = (char*)(block + 1) + (over ? ARENA_ALIGN - over : 0);
+  *block = (struct abArenaBlock){.before = last, .start = start, .size = size, .at = at};
   if (last) last->after = block;
   return block;
 }

@@ -320,8 +320,7 @@ static void what_is_called_abm_is_never_read_as_a_scene(void** state) {
   (void)state;
   const char* path = ABUT_BINARY_DIR "/test_no_model.abm";
   const char* const text[] = {"", "x", "<mujoco/>",
-                              "\x89"
-                              "abm\n\x1a\n and more than a head of 32 bytes"};
+                              "\211abm\n\032\n and more than a head of 32 bytes"};
   for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
     abError error = {0};
     FILE* f = fopen(path, "wb");
