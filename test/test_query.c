@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "math/spatial.h"
-#include "support/random.h"
+#include "support/random_motion.h"
 #include "support/text_world.h"
 
 static const char* const SHAPES =
@@ -214,19 +214,7 @@ static const char* const ARM =
     "</body></worldbody></mujoco>";
 
 static void shake(World w, Random* r) {
-  for (int j = 0; j < w.model->njoint; j++) {
-    const abJoint* joint = &w.model->joint[j];
-    double* q = w.data->q + joint->q0;
-    if (joint->type == AB_JOINT_FREE)
-      for (int i = 0; i < 3; i++) *q++ = random_uniform(r, -1, 1);
-    if (joint->type == AB_JOINT_FREE || joint->type == AB_JOINT_BALL) {
-      abQuat a = random_rotation(r);
-      q[0] = a.w, q[1] = a.x, q[2] = a.y, q[3] = a.z;
-    } else {
-      q[0] = random_uniform(r, -2, 2);
-    }
-  }
-  for (int i = 0; i < w.model->nv; i++) w.data->v[i] = random_uniform(r, -2, 2);
+  random_motion(w.model, r, w.data);
   ab_forward(w.model, w.data);
 }
 

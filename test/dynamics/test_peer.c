@@ -8,7 +8,7 @@
 #include "math/spatial.h"
 #include "oracle/dynamics_model.h"
 #include "support/check.h"
-#include "support/random.h"
+#include "support/random_motion.h"
 
 #ifdef ABUT_HAVE_MUJOCO
 #include <mujoco/mujoco.h>
@@ -125,19 +125,7 @@ static HandModel* random_tree(Random* r) {
 }
 
 static void random_state(const abModel* m, Random* r, abData* data) {
-  for (int j = 0; j < m->njoint; j++) {
-    const abJoint* joint = &m->joint[j];
-    double* q = data->q + joint->q0;
-    if (joint->type == AB_JOINT_FREE)
-      for (int i = 0; i < 3; i++) *q++ = random_uniform(r, -1, 1);
-    if (joint->type == AB_JOINT_FREE || joint->type == AB_JOINT_BALL) {
-      abQuat a = random_rotation(r);
-      q[0] = a.w, q[1] = a.x, q[2] = a.y, q[3] = a.z;
-    } else {
-      q[0] = random_uniform(r, -2, 2);
-    }
-  }
-  for (int i = 0; i < m->nv; i++) data->v[i] = random_uniform(r, -2, 2);
+  random_motion(m, r, data);
   for (int i = 0; i < m->nactuator; i++) data->ctrl[i] = random_uniform(r, -1, 1);
   for (int b = 1; b < m->nbody; b++)
     data->applied[b] = (abWrench){random_vec(r, 2), random_vec(r, 1)};
