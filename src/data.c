@@ -1,4 +1,5 @@
 // abData: making it, resetting it, choosing what it simulates with.
+// Tests: test_state, test_step.
 #include <abut/abut.h>
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,9 @@
+// Tests: test_view.mjs.
 #include <abut/frame.h>
 #include <math.h>
 #include <string.h>
 
-enum { NVALUE = 14 };
+enum { FRAME_VALUES = 14 };
 
 static int count_corners(const abData* data) {
   int n = 0;
@@ -13,7 +14,7 @@ static int count_corners(const abData* data) {
 size_t ab_frame_bytes(const abModel* model, const abData* data, int nhand) {
   if (!model || !data || nhand < 0) return 0;
   size_t C = (size_t)data->ncontact, V = (size_t)count_corners(data);
-  return 24 + 56 * (size_t)model->nbody + 72 * (size_t)nhand + (16 + 4 * NVALUE) * C + 16 * V;
+  return 24 + 56 * (size_t)model->nbody + 72 * (size_t)nhand + (16 + 4 * FRAME_VALUES) * C + 16 * V;
 }
 
 static void* put(void* at, const void* from, size_t n) {
@@ -25,10 +26,10 @@ static void* put_value(void* at, const abContact* c) {
   double most = 0;
   for (int k = 0; k < c->nvert && c->pressure; k++) most = fmax(most, c->pressure[k]);
   const abVec3 p = c->point, n = c->normal, f = c->wrench.force;
-  const double value[NVALUE] = {
+  const double value[FRAME_VALUES] = {
       p.x, p.y, p.z, n.x, n.y, n.z, f.x, f.y, f.z, c->free_moment, c->area, c->depth, most, 2047};
-  float rounded[NVALUE];
-  for (int k = 0; k < NVALUE; k++) rounded[k] = (float)value[k];
+  float rounded[FRAME_VALUES];
+  for (int k = 0; k < FRAME_VALUES; k++) rounded[k] = (float)value[k];
   return put(at, rounded, sizeof rounded);
 }
 

@@ -34,9 +34,9 @@
 #include "pairs.h"
 
 // Part of that depth by which a time is found.
-#define FINE 0.05
+#define HOLD_RESOLUTION 0.05
 // A pair is followed in at most so many steps; what is left of the time then is not for them.
-enum { MOST = 200, ROUNDS = 100 };
+enum { HOLD_STEPS = 200, HOLD_ROUNDS = 100 };
 
 static void set_flight(abHoldWork* w, int m, const double* v, const double* shift) {
   const abMover* mover = &w->model->mover[m];
@@ -98,7 +98,7 @@ static Look look(const abHoldWork* w, const abHoldPair* m, double t, abVec3* n, 
   const abGeom* g = w->model->geom;
   Look l;
   l.gap = ab_touch_separation(&g[m->geom[0]].shape, pose[0], &g[m->geom[1]].shape, pose[1],
-                              FINE * AB_HOLD_DEEP * m->thin, guess, n);
+                              HOLD_RESOLUTION * AB_HOLD_DEEP * m->thin, guess, n);
   l.rate = -v3_dot(*n, v3_sub(twist[0].lin, twist[1].lin));
   for (int k = 0; k < 2; k++) {
     double turn =
@@ -159,14 +159,14 @@ static bool balls_miss(const abHoldWork* w, const abHoldPair* m) {
 // Up to when the two may move.
 static double time_of(const abHoldWork* w, const abHoldPair* m) {
   double end = fmax(end_of(w, m->geom[0]), end_of(w, m->geom[1]));
-  double deep = AB_HOLD_DEEP * m->thin, fine = FINE * deep, t = 0, good = 0;
+  double deep = AB_HOLD_DEEP * m->thin, fine = HOLD_RESOLUTION * deep, t = 0, good = 0;
   if (balls_miss(w, m)) return end;
   abVec3 n = v3_zero();
   bool known = known_normal(w, m, &n);
   Look l = look(w, m, t, &n, known);
   // who lies deep already may stay so
   double limit = fmin(-deep, l.gap - fine), touch = fmin(0, l.gap) - fine;
-  for (int i = 0; i < MOST; i++) {
+  for (int i = 0; i < HOLD_STEPS; i++) {
     if (l.gap >= touch) good = t;
     if (l.gap < limit) return good;
     if (t >= end || !(l.rate > 0)) return end;
@@ -227,7 +227,7 @@ static abStatus follow_all(abHoldWork* w) {
     int a = (int)(w->key[i] >> 32), b = (int)(w->key[i] & 0xffffffffu);
     w->meeting[i] = (abHoldPair){{a, b}, fmin(w->thin[a], w->thin[b]), true};
   }
-  for (int i = 0; i < ROUNDS && follow(w); i++) continue;
+  for (int i = 0; i < HOLD_ROUNDS && follow(w); i++) continue;
   return AB_OK;
 }
 

@@ -1,4 +1,5 @@
 // Which bodies could pass through each other in a step, by how far they go.
+// Tests: test_holdback.
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// Tests: test_collide, test_state.
 #include "pairs.h"
 
 #include <string.h>

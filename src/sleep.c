@@ -66,7 +66,7 @@
 // See above. The noise of drifts is larger, but not each time.
 static const double GROWTH = 1.1;
 // Drifts below this many roundings of the coordinates say nothing.
-static const double ROUNDING = 8 * DBL_EPSILON;
+static const double SLEEP_ROUNDING = 8 * DBL_EPSILON;
 enum { NSPELL = 3 };
 
 // One body in the present spell, and in the last three whole ones.
@@ -395,7 +395,7 @@ static bool may_sleep(const abSleep* s, int n, const int* mover) {
     if (s->watch[mover[i]].nspell < NSPELL) return false;
     for (int b = mv->body0; b < mv->body0 + mv->nbody; b++) {
       const Place* p = &s->place[b];
-      double least = ROUNDING * (1 + (p->radius > 0 ? v3_norm(p->com) / p->radius : 0));
+      double least = SLEEP_ROUNDING * (1 + (p->radius > 0 ? v3_norm(p->com) / p->radius : 0));
       for (int k = 1; k <= NSPELL; k++) drift[k] = fmax(drift[k], fmax(p->drift[k], least));
     }
   }

@@ -3,6 +3,7 @@
 //
 // Pairs are sorted by key, as everywhere. The store is made anew, in the other of two arenas, when
 // pairs come or go: contacts handed out by the last step stay readable meanwhile.
+// Tests: test_sleep, test_awake.
 #include "sleep_store.h"
 
 #include <math.h>

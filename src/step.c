@@ -216,7 +216,7 @@ static abStatus solve_once(const abModel* model, abData* data, const abContactBo
 // only by their response: where contacts push a joint onto or off its limit, or a servo to the end
 // of its force, that response was another one than assumed, and they are solved again from what
 // they remembered before. Two rounds are the rule.
-enum { MAX_ROUNDS = 8 };
+enum { SOLVE_ROUNDS = 8 };
 
 static abStatus solve_rounds(const abModel* model, abData* data, const abContactBody* body,
                              abContactSolution* solution) {
@@ -226,7 +226,7 @@ static abStatus solve_rounds(const abModel* model, abData* data, const abContact
   if (!aside) return AB_ERROR_MEMORY;
   for (size_t i = 0; i < n; i++) memcpy(aside + i * bytes, data->internal->pair[i].memory, bytes);
   abStatus status = solve_once(model, data, body, solution);
-  for (int k = 1; status == AB_OK && k < MAX_ROUNDS; k++) {
+  for (int k = 1; status == AB_OK && k < SOLVE_ROUNDS; k++) {
     if (!ab_free_motion_follow(model, data, solution->v)) break;
     ab_response_update(model, data);
     for (size_t i = 0; i < n; i++) memcpy(data->internal->pair[i].memory, aside + i * bytes, bytes);
@@ -290,7 +290,7 @@ static abStatus solve_contact(const abModel* model, abData* data, Answer* answer
 
 // Beyond this no velocity that a step makes is a result: m/s or rad/s. Whoever was faster may stay
 // so.
-static const double FASTEST = 1e9;
+static const double FASTEST_BODY = 1e9;
 
 static double fastest(const double* v, int n) {
   double most = 0;
@@ -312,8 +312,8 @@ static bool all_finite(const double* x, int n) {
 
 static bool state_is_finite(const abModel* model, const abData* data, int* bad_body) {
   bool finite = all_finite(data->q, model->nq);
-  if (finite && all_slow(data->v, model->nv, FASTEST)) return true;
-  double limit = fmax(FASTEST, 4 * fastest(data->internal->trees->v_seen, model->nv));
+  if (finite && all_slow(data->v, model->nv, FASTEST_BODY)) return true;
+  double limit = fmax(FASTEST_BODY, 4 * fastest(data->internal->trees->v_seen, model->nv));
   if (finite && all_slow(data->v, model->nv, limit)) return true;
   for (int i = 0; i < model->njoint; i++) {
     const abJoint* j = &model->joint[i];

@@ -1,4 +1,5 @@
-// What must hold in every step. Tests: all of them, in a Debug build (make test-debug).
+// What must hold in every step. All tests, in a build with assertions.
+// Tests: test_*.
 #include "validate.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 # Tests that are not one cmocka program.
+add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers.sh)
+add_test(NAME names COMMAND /usr/bin/python3 ${CMAKE_SOURCE_DIR}/tools/check-names.py)
 if(TARGET abut_cli AND NOT ABUT_SANITIZE)
   add_test(NAME install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install/run.sh ${CMAKE_BINARY_DIR})
   # The library without anything it can do without: the same objects, and what stands in the place of the others.

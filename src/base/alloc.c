@@ -1,3 +1,4 @@
+// Tests: test_allocations, test_many.
 #include "base/alloc.h"
 
 #include <abut/abut.h>

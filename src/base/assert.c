@@ -1,3 +1,4 @@
+// What a failed assertion does.
 #include "base/assert.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// Tests: test_bad_input.
 #include "base/error.h"
 
 #include <stdarg.h>

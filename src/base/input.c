@@ -1,3 +1,4 @@
+// Tests: test_input.py, test_mesh_file.
 #define _POSIX_C_SOURCE 200809L
 #include "base/input.h"
 

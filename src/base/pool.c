@@ -1,3 +1,4 @@
+// Tests: test_patch_threads, test_step.
 #define _POSIX_C_SOURCE 200809L
 #include "base/pool.h"
 

@@ -1,5 +1,6 @@
 // Radix sort, least significant byte first; a byte in which all keys agree costs one counting pass
 // and no move.
+// Tests: test_broadphase.
 #include "base/sort.h"
 
 #include <string.h>

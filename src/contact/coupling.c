@@ -1,3 +1,4 @@
+// Tests: test_volume_models.
 #include "contact/coupling.h"
 
 abTwist ab_pair_twist(const abContactProblem* problem, const abPair* pair, abVec3 p,

@@ -1,5 +1,6 @@
 // Islands by union-find: every set is represented by its smallest member, so that no order of
 // unions can change the outcome.
+// Tests: test_patch_stack, test_volume_join.
 #include "contact/island.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-// What a contact model may use beside its problem. Tests: test/test_settings.c.
+// What a contact model may use beside its problem.
+// Tests: test_settings.
 #include <abut/contact.h>
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
 // The contact models, in the order 'abut models' lists them. The first is the default.
+// Tests: test_settings.
 #include <abut/contact.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 // pressure has no moment in the plane. With the normal part of the wrench given at p as force N n
 // and torque m (m . n = 0), moving it by d in the plane changes the torque to m - d x N n; it
 // vanishes for d = n x m / N.
+// Tests: test_step, test_query.
 #include "contact/report.h"
 
 #include <math.h>

@@ -39,6 +39,7 @@
 // response, with the branches fixed: ab_bounds_follow goes over to the branches of the velocities
 // found, and the contacts are solved again (step.c). What is left when that does not settle,
 // ab_bounds_finish takes back: the part of an impulse beyond its range, with the tree following.
+// Tests: test_joint, test_law.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -47,7 +48,7 @@
 #include "dynamics/trees.h"
 #include "internal.h"
 
-enum { BOLD_ROUNDS = 4, MAX_ROUNDS = 50, MAX_HALVINGS = 60 };
+enum { WHOLE_ROUNDS = 4, BRANCH_ROUNDS = 50, MAX_HALVINGS = 60 };
 // A joint far beyond its limit, as many models begin, returns no faster than this [rad/s, m/s], or
 // with this time constant [s]: a foot on it would throw the robot.
 static const double SLOW_RETURN = 1.0, RETURN_TIME = 0.1;
@@ -353,12 +354,12 @@ void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, d
   // it is the solution.
   bool found = false;
   guess_branches(t, mover, base);
-  for (int round = 0; round < BOLD_ROUNDS && !found; round++) {
+  for (int round = 0; round < WHOLE_ROUNDS && !found; round++) {
     newton_point(data, mover, smooth, base, v);
-    if (round == BOLD_ROUNDS - 1) sum_impulses(t, mover, v, t->reaction);
+    if (round == WHOLE_ROUNDS - 1) sum_impulses(t, mover, v, t->reaction);
     found = !update_branches(t, mover, v);
   }
-  for (int round = 0; round < MAX_ROUNDS && !found; round++) {
+  for (int round = 0; round < BRANCH_ROUNDS && !found; round++) {
     newton_point(data, mover, smooth, base, t->change);
     sum_impulses(t, mover, t->change, t->reaction_new);
     go_towards(t, mover, t->change, v);

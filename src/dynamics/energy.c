@@ -1,5 +1,6 @@
 // Energy and momentum of the state that ab_kinematics was last called for. Armature counts as
 // kinetic energy of the joint's rotor; a rotor carries no momentum of the world.
+// Tests: test_motion.
 #include <abut/abut.h>
 
 #include "dynamics/kinematics.h"

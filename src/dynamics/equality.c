@@ -10,6 +10,7 @@
 // cause: a point at r from the centre of mass of a free body has w x (w x r) + a x r, a = -I^-1 (w
 // x I w) the torque-free change of the spin; one on a link has the acceleration of the link at
 // constant joint velocities.
+// Tests: test_law.
 #include "dynamics/laws.h"
 #include "dynamics/trees.h"
 #include "internal.h"

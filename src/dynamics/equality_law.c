@@ -33,6 +33,7 @@
 // limited by the largest mobility of the same equality. Rows that say the same twice share the
 // load, rows in conflict meet in between; both are positive semidefinite additions to the matrix
 // of the step.
+// Tests: test_law.
 #include <math.h>
 #include <string.h>
 

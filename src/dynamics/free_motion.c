@@ -7,6 +7,7 @@
 // Joint trees: the articulated-body algorithm (tree_solve.c) with the joints' forces
 // (joint_force.c) and their limits, friction and force ranges (bound.c). With RK4 the smooth motion
 // comes from rk4.c, and limits and friction act on its result.
+// Tests: test_free_body, test_joint.
 #include "dynamics/free_motion.h"
 
 #include <string.h>

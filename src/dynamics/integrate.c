@@ -16,6 +16,7 @@
 // (v_solved - v_smooth) to the latter would lift it by g h^2 / 2 in every step. A free body's end
 // momentum is that of the smooth motion, I(R_smooth) w_smooth, and what contact added at the old
 // orientation, I(R_old) dw.
+// Tests: test_free_body, test_joint.
 #include "dynamics/integrate.h"
 
 #include "dynamics/rotate.h"

@@ -25,6 +25,7 @@
 // force range. This is a bound (bound.c) with that weight, so that a servo of any gain is stable,
 // saturates exactly, and is a part of the inertia that contacts meet. RK4 takes all forces as they
 // are.
+// Tests: test_joint.
 #include <string.h>
 
 #include "dynamics/trees.h"

@@ -1,5 +1,6 @@
 // Forward kinematics: coordinates and velocities -> poses and twists. Joint trees are placed by
 // tree_place.c.
+// Tests: test_free_body, test_joint.
 #include "dynamics/kinematics.h"
 
 #include <float.h>

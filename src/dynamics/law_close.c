@@ -3,6 +3,7 @@
 // The rows (equality_law.c) leave an error of third order in h. It is taken back by one to three
 // steps of Newton's method with the matrices of the start, q -= M^-1 s^T (s M^-1 s^T)^-1 g, and the
 // velocities are told: a step is then one of SHAKE, whose impulses are equal and opposite.
+// Tests: test_law.
 #include <math.h>
 #include <string.h>
 

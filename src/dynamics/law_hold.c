@@ -10,6 +10,7 @@
 // foot that rods hold to a heavy robot has the share of their masses left, and stands on it. The
 // mobility is that without the joints' bounds, as the rows' are: a stop that is reached, or
 // friction that sticks, holds nothing.
+// Tests: test_law.
 #include <math.h>
 #include <string.h>
 
@@ -22,9 +23,9 @@
 // Rounds of refinement, and the share of the terms in each velocity, and of the largest term of
 // all, that counts as nothing left.
 enum { REFINE = 3 };
-static const double NOTHING = 1e-4, ROUNDING = 1e-9;
+static const double NOTHING = 1e-4, HOLD_ROUNDING = 1e-9;
 // Either of them after one round, which is enough to tell almost all that are not held.
-static const double LITTLE = 1e-2;
+static const double LITTLE_SLIP = 1e-2;
 // Within a tree: share of the mobility.
 static const double LEFT = 1e-2;
 
@@ -158,8 +159,8 @@ bool ab_laws_hold(const abModel* model, abData* data) {
     abPair* pair = &data->internal->pair[i];
     if (!joined(model, t->laws, pair)) continue;
     add_lever(model, data, pair);
-    pair->held = is_sum_of_rows(t->laws, t, 1, LITTLE, LITTLE) &&
-                 is_sum_of_rows(t->laws, t, REFINE, NOTHING, ROUNDING);
+    pair->held = is_sum_of_rows(t->laws, t, 1, LITTLE_SLIP, LITTLE_SLIP) &&
+                 is_sum_of_rows(t->laws, t, REFINE, NOTHING, HOLD_ROUNDING);
     clear_lever(model, data);
   }
   for (int m = 0; m < model->nmover; m++) {

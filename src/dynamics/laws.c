@@ -1,4 +1,5 @@
 // The laws of a step as rows: their algebra, loads and forces.
+// Tests: test_law.
 #include "dynamics/laws.h"
 
 #include <string.h>

@@ -15,6 +15,7 @@
 //   inertia   composite rigid bodies (Walker & Orin 1982).
 //
 // apply and inertia use scratch of the mover: one call per mover at a time. The others only read.
+// Tests: test_joint, test_tree.
 #include "dynamics/response.h"
 
 #include <string.h>

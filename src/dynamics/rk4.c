@@ -11,6 +11,7 @@
 //
 // Quaternions are integrated as four numbers and brought back to unit length at the end; the
 // motion depends on their direction only, so that this does not cost an order.
+// Tests: test_motion.
 #include "dynamics/rk4.h"
 
 #include <string.h>

@@ -21,6 +21,7 @@
 // would take too many pieces, or Newton fails, the body is turned about the (fixed) momentum by
 // h w . L / |L|: W does not change at all in such a turn, so that momentum and energy are kept
 // there too, and only the phase of the unresolvable tumbling is lost.
+// Tests: test_free_body, test_joint.
 #include "dynamics/rotate.h"
 
 #include <float.h>

@@ -11,6 +11,7 @@
 // Actuators on sites push with force * gear at the site; see abDrive in abut/model.h. Without
 // feedback a force is a load. RK4 takes all of these as they are at each stage but for armature,
 // limits and friction, which act on its result.
+// Tests: test_law.
 #include <math.h>
 
 #include "dynamics/laws.h"

@@ -25,6 +25,7 @@
 // All corrections are of the order h^2 of a step, so that the order of the scheme stays; the
 // energy of the drift is kept to rounding at any h w, and a floating tree keeps its linear and
 // angular momentum. Joints that stand still keep standing still.
+// Tests: test_tree, test_peer.
 #include "dynamics/trees.h"
 #include "internal.h"
 

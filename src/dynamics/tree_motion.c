@@ -13,6 +13,7 @@
 // mass of a free root at the start of the step, as fast as it is then, that root's V has no linear
 // part, and the classical acceleration that v' is equals the one above. So the products of a tree
 // that flies fast are as small as those of one that does not.
+// Tests: test_tree, test_peer.
 #include "base/simd.h"
 #include "dynamics/trees.h"
 #include "internal.h"

@@ -8,6 +8,7 @@
 // All lengths are from the tree's origin O. A turn about an axis e through the point x is S = (e x
 // (O - x), e) = (x x e, e), a slide S = (e, 0); a ball's velocities are in the link's own axes. A
 // free joint's are those of the centre of mass, at O, and S = 1.
+// Tests: test_tree, test_peer.
 #include "dynamics/kinematics.h"
 #include "dynamics/trees.h"
 #include "internal.h"

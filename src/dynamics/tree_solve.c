@@ -20,6 +20,7 @@
 // one pass from the root for all links; see response.c for its use. Nearly all joints have one
 // velocity; for them the loops over a joint's own are written out. The inertia of a free root is
 // its D, and D^-1 its omega.
+// Tests: test_tree, test_peer.
 #include <string.h>
 
 #include "base/simd.h"

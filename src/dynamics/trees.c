@@ -1,4 +1,5 @@
 // Making abTrees: the links' order and all the memory the dynamics needs while stepping.
+// Tests: test_tree, test_peer.
 #include "dynamics/trees.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,5 @@
 // The faces of a polyhedron on which it may stand, prepared for overlaps (collide/boxes/prism.c).
+// Tests: test_touch, test_polyhedron.
 #include "geometry/feet.h"
 
 #include <float.h>
@@ -7,7 +8,7 @@
 
 // A corner lies in the plane of its face if it is no further from it than its coordinates may have
 // been rounded.
-static const double ROUNDING = 2 * DBL_EPSILON;
+static const double FEET_ROUNDING = 2 * DBL_EPSILON;
 
 static inline int end_of(const abHalf* half, int h) { return half[h ^ 1].from; }
 // The half-edge that leaves the same vertex, on the right of h.
@@ -34,7 +35,7 @@ static void fill_across(abPolyhedron* p) {
 // Are its corners in the plane, with three edges each?
 static bool is_foot(const abPolyhedron* p, int f) {
   const abHalf* half = ab_polyhedron_half(p);
-  double flat = ROUNDING * ab_polyhedron_skin(p)->size;
+  double flat = FEET_ROUNDING * ab_polyhedron_skin(p)->size;
   int first = p->face_start[f], h = first_half(p, f);
   if (p->face_start[f + 1] - first < AB_FOOT_CORNERS) return false;
   abVec3 o = p->vert[p->loop[first]], w = p->plane[f].n;

@@ -7,6 +7,7 @@
 // Points are first sorted and repeated ones dropped, so the result depends neither on their order
 // nor on how often a file repeats them; qhull sees them shifted and scaled to size 1, so neither
 // does it depend on units. The vertices returned are the given ones.
+// Tests: test_polyhedron.
 #include <float.h>
 #include <libqhull_r/qhull_ra.h>
 #include <stdlib.h>

@@ -26,8 +26,6 @@
 #include "math/logarithm.h"
 #include "math/rotation.h"
 
-static const double PI = 3.14159265358979323846;
-
 // An inertia from second moments P = integral of x x^T dm: tr(P) 1 - P.
 static abMat3 inertia_of_moments(const abMat3* P) {
   double trace = P->m[0][0] + P->m[1][1] + P->m[2][2];
@@ -54,8 +52,8 @@ static abMassProps box_shell(abVec3 h, double density) {
 }
 
 static abMassProps capsule(double r, double l, bool shell, double density) {
-  double ball = shell ? 4 * PI * r * r * density : 4 * PI / 3 * r * r * r * density;
-  double tube = shell ? 4 * PI * r * l * density : 2 * PI * r * r * l * density;
+  double ball = shell ? 4 * AB_PI * r * r * density : 4 * AB_PI / 3 * r * r * r * density;
+  double tube = shell ? 4 * AB_PI * r * l * density : 2 * AB_PI * r * r * l * density;
   double along_ball = (shell ? 2.0 / 3 : 0.4) * ball * r * r;
   double along = along_ball + (shell ? 1 : 0.5) * tube * r * r;
   // half balls moved out by l: 2 l times the distance of their centres adds to the parallel axes
@@ -65,8 +63,8 @@ static abMassProps capsule(double r, double l, bool shell, double density) {
 }
 
 static abMassProps cylinder(double r, double l, bool shell, double density) {
-  double tube = shell ? 4 * PI * r * l * density : 2 * PI * r * r * l * density;
-  double disc = shell ? PI * r * r * density : 0;  // each
+  double tube = shell ? 4 * AB_PI * r * l * density : 2 * AB_PI * r * r * l * density;
+  double disc = shell ? AB_PI * r * r * density : 0;  // each
   double along = (shell ? 1 : 0.5) * tube * r * r + disc * r * r;
   double across =
       tube * ((shell ? 0.5 : 0.25) * r * r + l * l / 3) + 2 * disc * (r * r / 4 + l * l);
@@ -79,14 +77,14 @@ static double power(double x, double y) { return ab_exp(fmax(-690, y * ab_log(x)
 static abMassProps ellipsoid(abVec3 r, bool shell, double density) {
   double xx = r.x * r.x, yy = r.y * r.y, zz = r.z * r.z;
   if (!shell) {
-    double m = 4 * PI / 3 * r.x * r.y * r.z * density;
+    double m = 4 * AB_PI / 3 * r.x * r.y * r.z * density;
     return centred(m, v3_scale(m / 5, v3(yy + zz, xx + zz, xx + yy)));
   }
   const double p = 1.6075;  // Thomsen's exponent
   double ab = r.x * r.y, bc = r.y * r.z, ca = r.z * r.x;
   double most = fmax(ab, fmax(bc, ca));
   double sum = power(ab / most, p) + power(bc / most, p) + power(ca / most, p);
-  double m = 4 * PI * density * most * power(sum / 3, 1 / p);
+  double m = 4 * AB_PI * density * most * power(sum / 3, 1 / p);
   double k = 2 * r.x * r.y * r.z / (ab + bc + ca);
   return centred(m, v3_scale(m / 5, v3(yy + zz + k * (r.y + r.z), xx + zz + k * (r.x + r.z),
                                        xx + yy + k * (r.x + r.y))));

@@ -7,6 +7,7 @@
 //      fewer than three corners then (a sliver along an edge), until nothing changes.
 // A face's boundary may then fail to be one loop: points scattered at just the tolerance's size can
 // do that. The caller tries another tolerance.
+// Tests: test_polyhedron.
 #include "geometry/merge.h"
 
 #include <stdlib.h>

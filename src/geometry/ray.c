@@ -1,6 +1,7 @@
 // All shapes are convex, so a ray is inside of them for one interval of t. Polyhedra are cut from
 // half-spaces; ellipsoids are balls in other units; cylinders and capsules are cut from the
 // infinite cylinder by two planes or completed by two balls.
+// Tests: test_query.
 #include "geometry/ray.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 // A polyhedron back from a file. Nothing in the file is believed: it is built from its vertices and
 // faces, and what was known better than that (exact planes of a box, the volume before it was
 // moved) is taken over only where it agrees with what was built.
+// Tests: test_polyhedron.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "math/rotation.h"
 
 // Of a mesh with more vertices the box about its own box is good enough.
-enum { MANY = 32 };
+enum { MANY_VERTICES = 32 };
 
 static double signed_like(double size, double d) { return d < 0 ? -size : size; }
 
@@ -78,19 +78,18 @@ double ab_shape_radius(const abShape* s) {
 }
 
 double ab_shape_volume(const abShape* s) {
-  static const double pi = 3.14159265358979323846;
   abVec3 z = s->size;
   switch (s->type) {
     case AB_SHAPE_BOX:
       return 8 * z.x * z.y * z.z;
     case AB_SHAPE_SPHERE:
-      return 4 * pi / 3 * z.x * z.x * z.x;
+      return 4 * AB_PI / 3 * z.x * z.x * z.x;
     case AB_SHAPE_CAPSULE:
-      return pi * z.x * z.x * (4 * z.x / 3 + 2 * z.y);
+      return AB_PI * z.x * z.x * (4 * z.x / 3 + 2 * z.y);
     case AB_SHAPE_CYLINDER:
-      return 2 * pi * z.x * z.x * z.y;
+      return 2 * AB_PI * z.x * z.x * z.y;
     case AB_SHAPE_ELLIPSOID:
-      return 4 * pi / 3 * z.x * z.y * z.z;
+      return 4 * AB_PI / 3 * z.x * z.y * z.z;
     case AB_SHAPE_MESH:
       return s->poly->volume;
     case AB_SHAPE_PLANE:
@@ -153,7 +152,7 @@ static void aabb_poly(const abPolyhedron* p, const abMat3* R, abVec3* low, abVec
 }
 
 void ab_shape_reach(const abShape* s, const abPose* pose, abVec3* low, abVec3* high) {
-  if (s->type != AB_SHAPE_MESH || s->poly->nvert <= MANY) {
+  if (s->type != AB_SHAPE_MESH || s->poly->nvert <= MANY_VERTICES) {
     ab_shape_aabb(s, pose, low, high);
     return;
   }

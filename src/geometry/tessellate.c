@@ -18,6 +18,7 @@
 // r_i+1^2)/3. Of all (n, number of rings) that keep the bound the one with fewest vertices is
 // taken: for the default bound of 2 %, 40 vertices for a cylinder and 410 for a sphere; for 1 %, 56
 // and 830.
+// Tests: test_polyhedron, test_mass.
 #include <float.h>
 #include <string.h>
 
@@ -25,8 +26,6 @@
 #include "base/error.h"
 #include "geometry/polyhedron.h"
 #include "math/vec.h"
-
-static const double PI = 3.14159265358979323846;
 
 // More meridians than this are refused: a bound on the volume error below about 1e-5 makes
 // polyhedra too large to intersect.
@@ -44,7 +43,7 @@ typedef struct Rings {
 } Rings;
 
 static double polygon_ratio(int n) {
-  double a = 2 * PI / n;
+  double a = 2 * AB_PI / n;
   return sin(a) / a;
 }
 
@@ -53,7 +52,7 @@ static double polygon_ratio(int n) {
 static double band_ratio(int m) {
   double sum = 0;
   for (int i = 0; i < m; i++) {
-    double a = PI * i / m, b = PI * (i + 1) / m;
+    double a = AB_PI * i / m, b = AB_PI * (i + 1) / m;
     double r = sin(a), s = sin(b);
     sum += (cos(a) - cos(b)) * (r * r + r * s + s * s) / 3;
   }
@@ -91,7 +90,7 @@ static bool choose_rings(double bound, double l, int* best_n, int* best_m) {
 // Exactly symmetric corners: an eighth of the circle is computed, the rest mirrored.
 static void corner(int n, int i, double* c, double* s) {
   int quarter = n / 4, k = i % quarter, turn = i / quarter;
-  double a = 2 * PI * k / n, b = 2 * PI * (quarter - k) / n;
+  double a = 2 * AB_PI * k / n, b = 2 * AB_PI * (quarter - k) / n;
   double x = 2 * k <= quarter ? cos(a) : sin(b), y = 2 * k <= quarter ? sin(a) : cos(b);
   if (2 * k == quarter) x = y = sqrt(0.5);
   *c = turn == 0 ? x : turn == 1 ? -y : turn == 2 ? -x : y;
@@ -173,7 +172,7 @@ static void fill_capsule(Rings* g, int n, int m, double r, double l) {
   for (int k = 1; k < m; k++) {
     // cos and sin of the same angle from the nearer axis, so that the halves mirror exactly
     int near = k < m - k ? k : m - k;
-    double a = PI * near / m;
+    double a = AB_PI * near / m;
     bool middle = 2 * k == m;
     double z = middle ? 0 : r * cos(a), rho = middle ? r : r * sin(a);
     if (middle && l > 0) {

@@ -1,5 +1,6 @@
 // Mice and gamepads of Linux (/dev/input/event*). A mouse moves the pointer (wheel: up and down); a
-// stick says how fast it goes. What comes in steps is smoothed over some SMOOTH.
+// stick says how fast it goes. What comes in steps is smoothed over some EVENT_SMOOTHING.
+// Tests: test_devices.
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +17,9 @@
 #include "math/logarithm.h"
 #include "math/rotation.h"
 
-static const double SMOOTH = 0.015;  // s
+static const double EVENT_SMOOTHING = 0.015;  // s
 
-enum { AXES = 6 };         // ABS_X, Y, Z, RX, RY, RZ
+enum { EVENT_AXES = 6 };   // ABS_X, Y, Z, RX, RY, RZ
 enum { MOST_READS = 64 };  // per step, of 16 events: a device that floods must not hold the loop
 
 typedef struct Evdev {
@@ -26,7 +27,7 @@ typedef struct Evdev {
   double scale, speed;
   abPose start;
   abVec3 want, x, v;
-  double stick[AXES], middle[AXES], reach[AXES];
+  double stick[EVENT_AXES], middle[EVENT_AXES], reach[EVENT_AXES];
   unsigned buttons;
 } Evdev;
 
@@ -69,7 +70,7 @@ static abStatus open_evdev(void* device, const char* arguments, abPose start, ab
   }
   d->scale = value[0], d->speed = value[1];
   d->start = start, d->want = d->x = start.p;
-  for (int i = 0; i < AXES; i++) ask_range(d, i);
+  for (int i = 0; i < EVENT_AXES; i++) ask_range(d, i);
   return AB_OK;
 }
 
@@ -77,7 +78,7 @@ static void take_event(Evdev* d, const struct input_event* e) {
   if (e->type == EV_REL && e->code == REL_X) d->want.x += d->scale * e->value;
   if (e->type == EV_REL && e->code == REL_Y) d->want.y -= d->scale * e->value;
   if (e->type == EV_REL && e->code == REL_WHEEL) d->want.z += 40 * d->scale * e->value;
-  if (e->type == EV_ABS && e->code < AXES)
+  if (e->type == EV_ABS && e->code < EVENT_AXES)
     d->stick[e->code] = fmin(1, fmax(-1, (e->value - d->middle[e->code]) / d->reach[e->code]));
   if (e->type == EV_KEY && e->code >= BTN_MISC) {
     unsigned bit = 1u << (e->code & 31);
@@ -102,7 +103,7 @@ static abDeviceStatus read_evdev(void* device, double time, double h, abHand* ha
   abVec3 rate = v3(beyond(d->stick[ABS_X]), -beyond(d->stick[ABS_Y]), -beyond(d->stick[ABS_RY]));
   d->want = v3_axpy(h * d->speed, rate, d->want);
   abVec3 old = d->x;
-  d->x = v3_lerp(d->x, d->want, 1 - ab_exp(-h / SMOOTH));
+  d->x = v3_lerp(d->x, d->want, 1 - ab_exp(-h / EVENT_SMOOTHING));
   d->v = v3_scale(1 / h, v3_sub(d->x, old));
   *hand = (abHand){.pose = {d->x, d->start.q}, .twist = {d->v, v3_zero()}, .buttons = d->buttons};
   return AB_DEVICE_OK;

@@ -2,11 +2,11 @@
 //
 // The guard. Whatever a device says, the coupling must see a motion without jumps: its force is
 // K e + D u, so a jump of the target is a jump of the force. A sample that is no number, is
-// missing, or is out of reach of the last one (farther than FASTEST times h from where that was
-// going) is bad. While samples are bad the target comes to rest within some RUN_OUT, x + v T (1 -
-// exp(-t/T)): place and velocity are continuous. When good ones come back, the difference o to the
-// guarded motion is kept and dies away like a damped oscillator, (o + (w + o / T) t) exp(-t/T), w
-// the difference of the velocities: again both are continuous.
+// missing, or is out of reach of the last one (farther than FASTEST_HAND times h from where that
+// was going) is bad. While samples are bad the target comes to rest within some RUN_OUT, x + v T (1
+// - exp(-t/T)): place and velocity are continuous. When good ones come back, the difference o to
+// the guarded motion is kept and dies away like a damped oscillator, (o + (w + o / T) t) exp(-t/T),
+// w the difference of the velocities: again both are continuous.
 //
 // The force on the hand is the opposite of what the coupling does to the pointer, shortened to the
 // limit, and never changes faster than the slew. While the guarded motion is not the hand's own
@@ -26,14 +26,14 @@
 #include "math/logarithm.h"
 #include "math/spatial.h"
 
-static const double FASTEST = 10;    // m / s; a hand that throws reaches that
-static const double FASTEST_R = 60;  // rad / s
-static const double RUN_OUT = 0.05;  // s
-static const double PATIENCE = 0.1;  // s of silence while moving that count as lost
-static const double ALLOWED = 2e-4;  // J
-static const double BRIEF = 1e-3;    // s, over which jumps are told
-static const double FADE = 0.01;     // s
-static const double CLOSE = 1e-3;    // m: so near, the motion is the hand's own
+static const double FASTEST_HAND = 10;  // m / s; a hand that throws reaches that
+static const double FASTEST_R = 60;     // rad / s
+static const double RUN_OUT = 0.05;     // s
+static const double SILENCE = 0.1;      // s of silence while moving that count as lost
+static const double ALLOWED = 2e-4;     // J
+static const double BRIEF = 1e-3;       // s, over which jumps are told
+static const double FADE = 0.01;        // s
+static const double CLOSE = 1e-3;       // m: so near, the motion is the hand's own
 
 typedef struct Guard {
   bool begun, bad;
@@ -75,8 +75,8 @@ static bool within_reach(const Guard* g, const abHand* s, double passed) {
   abVec3 expected = v3_axpy(passed, g->last.twist.lin, g->last.pose.p);
   abQuat d = quat_mul(s->pose.q, quat_conj(g->last.pose.q));
   double turn = 2 * sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
-  return v3_norm(v3_sub(s->pose.p, expected)) <= FASTEST * passed &&
-         v3_norm(v3_sub(s->twist.lin, g->last.twist.lin)) <= FASTEST &&
+  return v3_norm(v3_sub(s->pose.p, expected)) <= FASTEST_HAND * passed &&
+         v3_norm(v3_sub(s->twist.lin, g->last.twist.lin)) <= FASTEST_HAND &&
          turn <= FASTEST_R * passed + 1e-6;
 }
 
@@ -119,7 +119,7 @@ static const char* why_bad(const Guard* g, abDeviceStatus status, const abHand* 
   if (status == AB_DEVICE_LOST) return "the device is lost";
   bool moving = v3_norm(g->last.twist.lin) > 1e-3 || v3_norm(g->last.twist.ang) > 1e-2;
   if (status == AB_DEVICE_SILENT)
-    return g->silent > PATIENCE && moving ? "the device has stalled" : NULL;
+    return g->silent > SILENCE && moving ? "the device has stalled" : NULL;
   if (!is_number(s)) return "the device sends numbers that are none";
   if (g->begun && !g->bad && !within_reach(g, s, time - g->last_time))
     return "the device has jumped";

@@ -1,4 +1,5 @@
 // A hand from a file: it moves as it once did, whatever it is made to feel.
+// Tests: test_devices.
 #include <math.h>
 
 #include "base/error.h"

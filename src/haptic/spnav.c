@@ -1,6 +1,7 @@
 // A SpaceMouse through spacenavd (libspnav): how far the cap is pushed or turned says how fast the
 // pointer goes. spacenavd counts x to the right, y up and z towards the user, the world x to the
 // right, y away from the user and z up.
+// Tests: test_devices.
 #define _DEFAULT_SOURCE
 #include <dlfcn.h>
 #include <math.h>
@@ -15,8 +16,8 @@
 #include "math/logarithm.h"
 #include "math/rotation.h"
 
-static const double SMOOTH = 0.02;  // s
-static const double FULL = 350;     // counts at the end of the cap's way
+static const double SPNAV_SMOOTHING = 0.02;  // s
+static const double FULL = 350;              // counts at the end of the cap's way
 
 // libspnav is loaded when the first SpaceMouse is asked for, and stays: it brings X11 along, which
 // no other program should load.
@@ -97,7 +98,7 @@ static abDeviceStatus read_spnav(void* device, double time, double h, abHand* ha
     if (!d->library.poll_event(&event)) break;
     take_event(d, &event);
   }
-  double share = 1 - ab_exp(-h / SMOOTH);
+  double share = 1 - ab_exp(-h / SPNAV_SMOOTHING);
   d->v = (abTwist){v3_lerp(d->v.lin, d->want.lin, share), v3_lerp(d->v.ang, d->want.ang, share)};
   d->x.p = v3_axpy(h, d->v.lin, d->x.p);
   d->x.q = quat_unit(quat_mul(quat_from_rotvec(v3_scale(h, d->v.ang)), d->x.q));

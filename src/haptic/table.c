@@ -1,3 +1,4 @@
+// Tests: test_devices.
 #include "haptic/table.h"
 
 #include <math.h>

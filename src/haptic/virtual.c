@@ -6,6 +6,7 @@
 //
 // integrated implicitly in v. Orientation follows the table: a wrist is stiff against what
 // shovels feel. The tremor is a sum of sines between 8 and 12 Hz, each axis with its own.
+// Tests: test_devices.
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 #include "math/rotation.h"
 
 enum { LATE = 1024, WAVES = 4 };
-static const double LONGEST = 0.2;  // s of delay: what LATE steps are at 5 kHz
+static const double LONGEST_DELAY = 0.2;  // s of delay: what LATE steps are at 5 kHz
 
 typedef struct Virtual {
   abHandTable table;
@@ -42,13 +43,13 @@ static abStatus open_virtual(void* device, const char* arguments, abPose start, 
   char file[512];
   abStatus status = ab_device_arguments(arguments, names, value, file, sizeof file, error);
   if (status != AB_OK) return status;
-  bool good = value[0] > 0 && value[3] <= LONGEST && value[5] < 1e12;
+  bool good = value[0] > 0 && value[3] <= LONGEST_DELAY && value[5] < 1e12;
   for (int i = 1; i < 7; i++) good = good && value[i] >= 0;
   if (!good)
     return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
                    "a virtual hand has a mass above 0, a delay of at most %g s, a seed below 1e12, "
                    "and nothing negative",
-                   LONGEST);
+                   LONGEST_DELAY);
   d->start = start;
   d->mass = value[0], d->stiffness = value[1], d->damping = value[2];
   d->delay = value[3], d->tremor = value[4], d->repeat = value[6];

@@ -1,3 +1,4 @@
+// Tests: test_record.
 #define _GNU_SOURCE  // F_OFD_SETLK
 #include "io/buffer.h"
 

@@ -1,6 +1,7 @@
 // The CSV folder: bodies.csv, joints.csv, contacts.csv. Numbers are written with 17 digits, which
 // is enough to read back the same doubles. The rows of a sample are composed in memory and handed
 // to the system whole, so that a killed run leaves no torn row.
+// Tests: test_record.
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "io/buffer.h"
 #include "io/recorder.h"
 
-typedef enum { BODIES, JOINTS, CONTACTS, NFILE } File;
+typedef enum { BODIES_CSV, JOINTS_CSV, CONTACTS_CSV, NFILE } File;
 
 typedef struct Csv {
   abRecorder base;
@@ -113,9 +114,9 @@ static void add_contacts(abBuffer* b, const abModel* model, const abData* data) 
 static abStatus csv_sample(abRecorder* recorder, const abModel* model, const abData* data,
                            abError* error) {
   Csv* csv = (Csv*)recorder;
-  add_bodies(&csv->text[BODIES], model, data);
-  add_joints(&csv->text[JOINTS], model, data);
-  add_contacts(&csv->text[CONTACTS], model, data);
+  add_bodies(&csv->text[BODIES_CSV], model, data);
+  add_joints(&csv->text[JOINTS_CSV], model, data);
+  add_contacts(&csv->text[CONTACTS_CSV], model, data);
   recorder->pending = 0;
   for (int f = 0; f < NFILE; f++) {
     if (csv->text[f].failed)

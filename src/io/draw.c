@@ -1,5 +1,6 @@
 // Smooth shapes are drawn as surfaces of revolution about z, flat ones face by face with a normal
 // per face.
+// Tests: test_picture.
 #include "io/draw.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 // Layout of the binary part: times, then per moving body its positions and its rotations, then per
 // distinct shape its vertices, normals and indices. Every piece is a buffer view and an accessor of
 // its own.
+// Tests: test_record.
 #define _POSIX_C_SOURCE 200809L
 #include <abut/version.h>
 #include <float.h>

@@ -1,3 +1,4 @@
+// Tests: test_record, test_recordings.py.
 #include "io/h5.h"
 
 #define ROW(...) \

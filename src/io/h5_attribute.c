@@ -1,4 +1,5 @@
 // Texts and attributes: what is said once about a whole recording.
+// Tests: test_record, test_recordings.py.
 #include <string.h>
 
 #include "base/alloc.h"

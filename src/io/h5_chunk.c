@@ -1,4 +1,5 @@
 // Where the chunks of a data set are: the indices HDF5 keeps of them.
+// Tests: test_record, test_recordings.py.
 #include <string.h>
 
 #include "io/h5_data.h"
@@ -141,11 +142,11 @@ static int compare(const abH5Data* d, const uint64_t* begin, const uint8_t* key)
 // children in turns. A key is the chunk's bytes as stored, the filters skipped, and where it begins
 // (one number more than dimensions).
 static bool find_in_tree(abH5Data* d, const uint64_t* which, abH5Chunk* out) {
-  enum { DEEPEST = 16 };
+  enum { CHUNK_TREE_DEPTH = 16 };
   uint64_t begin[AB_H5_RANK], at = d->at;
   for (int k = 0; k < d->space.ndim; k++) begin[k] = which[k] * d->chunk[k];
   size_t key = 8 + 8 * (size_t)(d->space.ndim + 1), step = key + 8;
-  for (int above = DEEPEST;;) {
+  for (int above = CHUNK_TREE_DEPTH;;) {
     uint8_t head[24], entry[8 + 8 * (AB_H5_RANK + 1) + 8];
     if (!ab_h5_get(d->file, at, sizeof head, head) || memcmp(head, "TREE", 4) != 0 ||
         head[4] != 1 || head[5] >= above)

@@ -1,3 +1,4 @@
+// Tests: test_record, test_recordings.py.
 #define _POSIX_C_SOURCE 200809L
 #include "io/h5_file.h"
 
@@ -10,11 +11,11 @@
 #include "base/alloc.h"
 
 // More than any recording's headers, less than anybody waits for.
-#define BUDGET ((int64_t)1 << 26)
+#define VISIT_BUDGET ((int64_t)1 << 26)
 // Of an object's header; attributes have 64 KiB each.
 #define MOST_HEADER ((size_t)1 << 22)
 
-void ab_h5_refill(abH5File* f) { f->budget = BUDGET; }
+void ab_h5_refill(abH5File* f) { f->budget = VISIT_BUDGET; }
 
 uint64_t ab_h5_number(const void* bytes, int n) {
   const uint8_t* p = bytes;

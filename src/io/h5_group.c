@@ -1,5 +1,6 @@
 // Groups: names and where they lead. Few links stand in the group's header, many in a heap with an
 // index; the oldest format has a tree of symbol tables with the names in a heap of its own.
+// Tests: test_record, test_recordings.py.
 #include <string.h>
 
 #include "io/h5_file.h"
@@ -86,11 +87,11 @@ static bool search_tree(abH5File* f, uint64_t at, int above, uint64_t names, Sea
 
 static bool search_symbols(abH5File* f, const uint8_t* p, size_t n, Search* s) {
   uint8_t heap[32];
-  enum { DEEPEST = 16 };
+  enum { GROUP_TREE_DEPTH = 16 };
   if (n < 16 || !ab_h5_get(f, ab_h5_number(p + 8, 8), sizeof heap, heap) ||
       memcmp(heap, "HEAP", 4) != 0)
     return false;
-  return search_tree(f, ab_h5_number(p, 8), DEEPEST, ab_h5_number(heap + 24, 8), s);
+  return search_tree(f, ab_h5_number(p, 8), GROUP_TREE_DEPTH, ab_h5_number(heap + 24, 8), s);
 }
 
 // -------------------------------------------------------------------------------------------------

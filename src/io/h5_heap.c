@@ -4,6 +4,7 @@
 // The heap is a sequence of direct blocks. A heap of one block has it for its root; otherwise the
 // root is an indirect block, a table of `width` columns whose rows hold blocks of sizes s, s, 2 s,
 // 4 s, ...; tables below that table, which only heaps of many thousand objects have, are refused.
+// Tests: test_record, test_recordings.py.
 #include <string.h>
 
 #include "io/h5_file.h"
@@ -25,10 +26,10 @@ static int bytes_for(uint64_t x) {
 }
 
 static bool open_heap(abH5File* f, uint64_t at, Heap* h) {
-  enum { HEADER = 146 };
+  enum { HEAP_HEADER = 146 };
   abBuffer b = {0};
   *h = (Heap){.file = f};
-  bool good = ab_h5_get_checked(f, at, HEADER, "FRHP", &b);
+  bool good = ab_h5_get_checked(f, at, HEAP_HEADER, "FRHP", &b);
   const uint8_t* p = (const uint8_t*)b.byte;
   if (good) {
     uint64_t most_object = ab_h5_number(p + 10, 4);
@@ -124,10 +125,10 @@ static bool walk(Walk* w, uint64_t at, unsigned nrecord, int depth) {
 
 bool ab_h5_each(abH5File* f, uint64_t heap, uint64_t tree, int id_at, abH5Visit visit,
                 void* context) {
-  enum { HEADER = 38, DEEPEST = 3 };
+  enum { NAME_HEADER = 38, NAME_TREE_DEPTH = 3 };
   Walk w = {.id_at = id_at, .visit = visit, .context = context};
   abBuffer b = {0};
-  bool good = ab_h5_get_checked(f, tree, HEADER, "BTHD", &b) && open_heap(f, heap, &w.heap);
+  bool good = ab_h5_get_checked(f, tree, NAME_HEADER, "BTHD", &b) && open_heap(f, heap, &w.heap);
   if (good) {
     const uint8_t* p = (const uint8_t*)b.byte;
     w.type = p[5];
@@ -136,7 +137,7 @@ bool ab_h5_each(abH5File* f, uint64_t heap, uint64_t tree, int id_at, abH5Visit 
     unsigned depth = (unsigned)ab_h5_number(p + 12, 2);
     uint64_t root = ab_h5_number(p + 16, 8);
     int id = id_at + 1 + w.heap.place_bytes + w.heap.length_bytes;
-    good = w.node >= 64 && w.node <= 1 << 20 && depth <= DEEPEST && id <= (int)w.record &&
+    good = w.node >= 64 && w.node <= 1 << 20 && depth <= NAME_TREE_DEPTH && id <= (int)w.record &&
            w.record <= 64;
     if (good && root != AB_H5_NOWHERE)
       good = walk(&w, root, (unsigned)ab_h5_number(p + 24, 2), (int)depth);

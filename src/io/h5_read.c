@@ -1,6 +1,7 @@
 // Reading an HDF5 recording back, a sample at a time, into an abData of which only the recorded
 // part is filled. Recordings are files like any other: sizes and offsets are checked before use,
 // and the HDF5 library has no part in it (io/h5_file.h says why).
+// Tests: test_record, test_recordings.py.
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -116,7 +117,7 @@ static void close_all(abRecording* r) {
 
 // A writer leaves structures half written for an instant. What looks damaged is then looked at
 // again, a few times: 50 ms are longer than any flush.
-enum { ATTEMPTS = 10 };
+enum { OPEN_ATTEMPTS = 10 };
 static void wait_for_writer(void) { nanosleep(&(struct timespec){0, 5000000}, NULL); }
 
 abRecording* ab_recording_open(const char* path, abError* error) {
@@ -132,7 +133,7 @@ abRecording* ab_recording_open(const char* path, abError* error) {
     return NULL;
   }
   abStatus status = open_all(r, error);
-  for (int i = 1; i < ATTEMPTS && status != AB_OK && r->file.followed; i++) {
+  for (int i = 1; i < OPEN_ATTEMPTS && status != AB_OK && r->file.followed; i++) {
     wait_for_writer();
     close_all(r);
     status = open_all(r, error);
@@ -305,7 +306,7 @@ const abData* ab_recording_sample(abRecording* r, int i, abError* error) {
     return NULL;
   }
   bool good = read_sample(r, i);
-  for (int k = 1; k < ATTEMPTS && !good && r->file.followed; k++) {
+  for (int k = 1; k < OPEN_ATTEMPTS && !good && r->file.followed; k++) {
     wait_for_writer();
     good = read_sample(r, i);
   }
@@ -347,7 +348,7 @@ const void* ab_recording_state(abRecording* r, double time, size_t* bytes, abErr
     return NULL;
   }
   const void* block = read_state(r, time, bytes);
-  for (int k = 1; k < ATTEMPTS && !block && r->has_states && r->file.followed; k++) {
+  for (int k = 1; k < OPEN_ATTEMPTS && !block && r->has_states && r->file.followed; k++) {
     wait_for_writer();
     block = read_state(r, time, bytes);
   }

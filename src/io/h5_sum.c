@@ -1,5 +1,6 @@
 // The check sum of HDF5's structures: Bob Jenkins' hash "lookup3", in which three words are stirred
 // with every twelve bytes.
+// Tests: test_record, test_recordings.py.
 #include <string.h>
 
 #include "io/h5_file.h"

@@ -1,4 +1,5 @@
 // Types and shapes, and from stored numbers to ours.
+// Tests: test_record, test_recordings.py.
 #include <string.h>
 
 #include "io/h5_data.h"

@@ -7,6 +7,7 @@
 // consistent at every moment. The mode appends only; so the file is made under another name, whole,
 // and takes its place in one moment: without samples when the recording begins, and once more when
 // the first sample has told the attributes. A descriptor of our own keeps other recorders away.
+// Tests: test_record, test_recordings.py.
 #define _XOPEN_SOURCE 700
 #include <abut/state.h>
 #include <abut/version.h>

@@ -18,6 +18,7 @@
 // Packed: the bytes of the numbers are sorted by significance (all lowest bytes first), for poses
 // after each number has been combined by exclusive or with its predecessor in time. Both make
 // deflate find what repeats: a body at rest costs nothing.
+// Tests: test_replay.mjs, test_record.
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <string.h>
@@ -30,10 +31,10 @@
 #include "io/page.h"
 #include "io/recorder.h"
 
-enum { NVALUE = 14 };  // floats per contact
+enum { PAGE_FLOATS = 14 };  // floats per contact
 // What is kept: of poses, of contact points (bits of the scene's size), of forces and areas, of the
 // rest of a contact (bits after the leading one).
-enum { POSE_BITS = 22, POINT_BITS = 18, FINE = 15, COARSE = 11 };
+enum { POSE_BITS = 22, POINT_BITS = 18, FINE_BITS = 15, COARSE_BITS = 11 };
 
 typedef struct Html {
   abRecorder base;
@@ -44,7 +45,7 @@ typedef struct Html {
   abBuffer time, pose;        // double; float[7] per body, frame after frame
   abBuffer count;             // uint32 contacts per frame
   abBuffer geom[2], tag[2];   // uint32; uint8
-  abBuffer value;             // float[NVALUE] per contact
+  abBuffer value;             // float[PAGE_FLOATS] per contact
   abBuffer vertex, pressure;  // int16[3], uint8
 } Html;
 
@@ -100,7 +101,7 @@ static void add_contact(Html* h, const abModel* model, const abContact* c) {
                      fmax(fabs(c->polygon[k].y - c->point.y), fabs(c->polygon[k].z - c->point.z))));
     if (c->pressure) most = fmax(most, c->pressure[k]);
   }
-  size = (double)rounded(size * 1.0005, COARSE);  // rounding must not put a vertex outside
+  size = (double)rounded(size * 1.0005, COARSE_BITS);  // rounding must not put a vertex outside
   uint32_t geom1 = (uint32_t)c->geom1, geom2 = (uint32_t)c->geom2;
   uint8_t tag = (uint8_t)((unsigned)c->mode | (unsigned)c->kind << 4);
   uint8_t nvert = (uint8_t)(c->nvert < 255 ? c->nvert : 255);
@@ -109,20 +110,13 @@ static void add_contact(Html* h, const abModel* model, const abContact* c) {
   ab_buffer_add(&h->tag[0], &tag, 1);
   ab_buffer_add(&h->tag[1], &nvert, 1);
   const abVec3 f = c->wrench.force;
-  float value[NVALUE] = {grid(c->point.x, e, POINT_BITS),
-                         grid(c->point.y, e, POINT_BITS),
-                         grid(c->point.z, e, POINT_BITS),
-                         rounded(c->normal.x, FINE),
-                         rounded(c->normal.y, FINE),
-                         rounded(c->normal.z, FINE),
-                         rounded(f.x, FINE),
-                         rounded(f.y, FINE),
-                         rounded(f.z, FINE),
-                         rounded(c->free_moment, COARSE),
-                         rounded(c->area, FINE),
-                         rounded(c->depth, COARSE),
-                         rounded(most, COARSE),
-                         (float)size};
+  float value[PAGE_FLOATS] = {grid(c->point.x, e, POINT_BITS), grid(c->point.y, e, POINT_BITS),
+                              grid(c->point.z, e, POINT_BITS), rounded(c->normal.x, FINE_BITS),
+                              rounded(c->normal.y, FINE_BITS), rounded(c->normal.z, FINE_BITS),
+                              rounded(f.x, FINE_BITS),         rounded(f.y, FINE_BITS),
+                              rounded(f.z, FINE_BITS),         rounded(c->free_moment, COARSE_BITS),
+                              rounded(c->area, FINE_BITS),     rounded(c->depth, COARSE_BITS),
+                              rounded(most, COARSE_BITS),      (float)size};
   ab_buffer_add(&h->value, value, sizeof value);
   add_vertices(h, c, size, most);
 }
@@ -208,7 +202,7 @@ static void make_chunk(const Html* h, abBuffer* out) {
   ab_buffer_add(out, h->count.byte, h->count.n);
   for (int i = 0; i < 2; i++) ab_buffer_add(out, h->geom[i].byte, h->geom[i].n);
   for (int i = 0; i < 2; i++) ab_buffer_add(out, h->tag[i].byte, h->tag[i].n);
-  add_transposed(out, &h->value, NVALUE, sizeof(float));
+  add_transposed(out, &h->value, PAGE_FLOATS, sizeof(float));
   add_transposed(out, &h->vertex, 3, sizeof(int16_t));
   ab_buffer_add(out, h->pressure.byte, h->pressure.n);
 }

@@ -1,4 +1,4 @@
-// RFC 8259, by descent. Values nest at most DEPTH deep. A key that is given twice has its last
+// RFC 8259, by descent. Values nest at most JSON_DEPTH deep. A key that is given twice has its last
 // value.
 #include "io/json_read.h"
 
@@ -9,7 +9,7 @@
 #include "base/input.h"
 #include "io/buffer.h"
 
-enum { DEPTH = 64 };
+enum { JSON_DEPTH = 64 };
 
 typedef struct Reader {
   const char* at;
@@ -204,7 +204,7 @@ static json_t* word_value(Reader* r) {
 
 // NULL, or a part, where r->why is set: the caller drops it.
 static json_t* read_value(Reader* r) {
-  if (++r->depth > DEPTH) return fail(r, "values are nested too deep");
+  if (++r->depth > JSON_DEPTH) return fail(r, "values are nested too deep");
   char c = skip(r);
   json_t* value = NULL;
   if (c == '{' || c == '[' || c == '"') r->at++;

@@ -1,3 +1,4 @@
+// Tests: test_json_read.
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,6 @@
 // The live page: its template (web/, with the library as WebAssembly in it), the model as it is
 // drawn, what can be chosen, and the compiled model itself as base64.
+// Tests: test_live.mjs.
 #define _POSIX_C_SOURCE 200809L
 #include <abut/abut.h>
 #include <jansson.h>

@@ -1,4 +1,5 @@
 // The compiled model as JSON. Numbers that are not finite (JSON has none) become null.
+// Tests: test_record, test_recordings.py.
 #include "io/model_json.h"
 
 #include <jansson.h>

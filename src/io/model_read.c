@@ -1,5 +1,6 @@
 // The way back from JSON to a model, as far as a recording needs it: everything is checked, since a
 // recording is a file like any other.
+// Tests: test_record, test_recordings.py.
 #include <jansson.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // What the two pages, replay and live, share: the template they begin with, and the model as the
 // page draws it.
+// Tests: test_replay.mjs, test_live.mjs.
 #include "io/page.h"
 
 #include <abut/version.h>

@@ -1,5 +1,6 @@
 // A point of the image lies in a triangle if it is on the inner side of its three edges; the same
 // three areas, divided by that of the triangle, weight the corners.
+// Tests: test_picture.
 #include "io/raster.h"
 
 #include <math.h>

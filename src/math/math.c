@@ -1,4 +1,5 @@
 // The parts of the small algebra that are too long to inline.
+// Tests: test_elementary.
 #include <float.h>
 
 #include "math/spatial.h"

@@ -5,6 +5,8 @@
 #include <abut/types.h>
 #include <math.h>
 
+static const double AB_PI = 3.14159265358979323846;
+
 static inline abVec3 v3(double x, double y, double z) { return (abVec3){x, y, z}; }
 static inline abVec3 v3_zero(void) { return (abVec3){0, 0, 0}; }
 static inline abVec3 v3_add(abVec3 a, abVec3 b) { return v3(a.x + b.x, a.y + b.y, a.z + b.z); }

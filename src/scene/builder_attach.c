@@ -3,6 +3,7 @@
 // pose. Options and keyframes of the part stay behind: they speak of it alone. Of a part of which
 // only one body is wanted, that body is taken with all below it, and the laws that concern nothing
 // else.
+// Tests: test_builder, test_laws.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // The builder's second half: what refers to bodies, joints and geoms (sites, tendons, equalities,
 // actuators, keyframes, rules of contact).
+// Tests: test_builder, test_laws.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 // Scenes from files: reads the text, tells MJCF from URDF by the root element, and hands the tree
 // to the reader of that format.
+// Tests: test_mjcf, test_urdf, test_model_file.
 #include <stdio.h>
 #include <string.h>
 

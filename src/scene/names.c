@@ -1,4 +1,5 @@
 // Names: a hash table of strings for scenes, searches in compiled models.
+// Tests: test_builder.
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,6 @@
 // Notes: what a scene asks for, is not honoured, and does not change the motion. Each kind is told
 // once, at the first place it occurs.
+// Tests: test_mjcf.
 #include <stdio.h>
 
 #include "base/alloc.h"

@@ -2,6 +2,7 @@
 // its definition, how many there are, and whether a change alters shapes, fixed poses or joints
 // (reshapes). What is not a plain number of a definition, a body's mass and the arrays of a
 // keyframe, is treated apart.
+// Tests: test_number.
 #include <abut/number.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,9 +12,18 @@
 #include "base/error.h"
 #include "scene/scene.h"
 
-typedef enum Kind { OPTION, BODY, GEOM, JOINT, ACTUATOR, KEY, PAIR, NKIND } Kind;
-static const char* const kind_name[NKIND] = {"option",   "body", "geom", "joint",
-                                             "actuator", "key",  "pair"};
+typedef enum Kind {
+  NUMBER_OPTION,
+  NUMBER_BODY,
+  NUMBER_GEOM,
+  NUMBER_JOINT,
+  NUMBER_ACTUATOR,
+  NUMBER_KEY,
+  NUMBER_PAIR,
+  NUMBER_KINDS
+} Kind;
+static const char* const kind_name[NUMBER_KINDS] = {"option",   "body", "geom", "joint",
+                                                    "actuator", "key",  "pair"};
 
 typedef struct Field {
   const char* name;
@@ -28,41 +38,41 @@ enum { BODY_MASS = 0 };
 enum { KEY_Q, KEY_V, KEY_CTRL };
 
 #define OF(def, member) offsetof(def, member)
-static const Field field_of[NKIND][MAX_FIELD] = {
-    [OPTION] = {{"timestep", OF(abSceneOption, timestep), 1, true, false},
-                {"gravity", OF(abSceneOption, gravity), 3, false, false}},
-    [BODY] = {{"mass", OF(abBodyDef, mass), 1, true, false},
-              {"pos", OF(abBodyDef, pose.p), 3, false, true}},
-    [GEOM] = {{"friction", OF(abGeomDef, friction), 3, true, false},
-              {"mu_static", OF(abGeomDef, mu_static), 1, true, false},
-              {"e_t", OF(abGeomDef, e_t), 1, true, false},
-              {"e_o", OF(abGeomDef, e_o), 1, true, false},
-              {"e_r", OF(abGeomDef, e_r), 1, true, false},
-              {"restitution", OF(abGeomDef, restitution), 1, true, false},
-              {"mass", OF(abGeomDef, mass), 1, true, false},
-              {"density", OF(abGeomDef, density), 1, true, false},
-              {"size", OF(abGeomDef, size), 3, false, true},
-              {"pos", OF(abGeomDef, pose.p), 3, false, true},
-              {"margin", OF(abGeomDef, margin), 1, true, true},
-              {"gap", OF(abGeomDef, gap), 1, true, true}},
-    [JOINT] = {{"damping", OF(abJointDef, damping), 1, true, true},
-               {"stiffness", OF(abJointDef, stiffness), 1, true, true},
-               {"armature", OF(abJointDef, armature), 1, true, true},
-               {"frictionloss", OF(abJointDef, frictionloss), 1, true, true},
-               {"ref", OF(abJointDef, ref), 1, true, true},
-               {"springref", OF(abJointDef, springref), 1, true, true},
-               {"margin", OF(abJointDef, margin), 1, true, true},
-               {"range", OF(abJointDef, range), 2, false, true},
-               {"pos", OF(abJointDef, pos), 3, false, true}},
-    [ACTUATOR] = {{"gear", OF(abActuatorDef, gear), 6, true, false},
-                  {"gainprm", OF(abActuatorDef, gainprm), 3, false, false},
-                  {"biasprm", OF(abActuatorDef, biasprm), 3, false, false},
-                  {"ctrlrange", OF(abActuatorDef, ctrl_range), 2, false, false},
-                  {"forcerange", OF(abActuatorDef, force_range), 2, false, false}},
-    [KEY] = {{"qpos", 0, 0, false, false},
-             {"qvel", 0, 0, false, false},
-             {"ctrl", 0, 0, false, false}},
-    [PAIR] = {{"friction", OF(abPairDef, friction), 5, true, false}},
+static const Field field_of[NUMBER_KINDS][MAX_FIELD] = {
+    [NUMBER_OPTION] = {{"timestep", OF(abSceneOption, timestep), 1, true, false},
+                       {"gravity", OF(abSceneOption, gravity), 3, false, false}},
+    [NUMBER_BODY] = {{"mass", OF(abBodyDef, mass), 1, true, false},
+                     {"pos", OF(abBodyDef, pose.p), 3, false, true}},
+    [NUMBER_GEOM] = {{"friction", OF(abGeomDef, friction), 3, true, false},
+                     {"mu_static", OF(abGeomDef, mu_static), 1, true, false},
+                     {"e_t", OF(abGeomDef, e_t), 1, true, false},
+                     {"e_o", OF(abGeomDef, e_o), 1, true, false},
+                     {"e_r", OF(abGeomDef, e_r), 1, true, false},
+                     {"restitution", OF(abGeomDef, restitution), 1, true, false},
+                     {"mass", OF(abGeomDef, mass), 1, true, false},
+                     {"density", OF(abGeomDef, density), 1, true, false},
+                     {"size", OF(abGeomDef, size), 3, false, true},
+                     {"pos", OF(abGeomDef, pose.p), 3, false, true},
+                     {"margin", OF(abGeomDef, margin), 1, true, true},
+                     {"gap", OF(abGeomDef, gap), 1, true, true}},
+    [NUMBER_JOINT] = {{"damping", OF(abJointDef, damping), 1, true, true},
+                      {"stiffness", OF(abJointDef, stiffness), 1, true, true},
+                      {"armature", OF(abJointDef, armature), 1, true, true},
+                      {"frictionloss", OF(abJointDef, frictionloss), 1, true, true},
+                      {"ref", OF(abJointDef, ref), 1, true, true},
+                      {"springref", OF(abJointDef, springref), 1, true, true},
+                      {"margin", OF(abJointDef, margin), 1, true, true},
+                      {"range", OF(abJointDef, range), 2, false, true},
+                      {"pos", OF(abJointDef, pos), 3, false, true}},
+    [NUMBER_ACTUATOR] = {{"gear", OF(abActuatorDef, gear), 6, true, false},
+                         {"gainprm", OF(abActuatorDef, gainprm), 3, false, false},
+                         {"biasprm", OF(abActuatorDef, biasprm), 3, false, false},
+                         {"ctrlrange", OF(abActuatorDef, ctrl_range), 2, false, false},
+                         {"forcerange", OF(abActuatorDef, force_range), 2, false, false}},
+    [NUMBER_KEY] = {{"qpos", 0, 0, false, false},
+                    {"qvel", 0, 0, false, false},
+                    {"ctrl", 0, 0, false, false}},
+    [NUMBER_PAIR] = {{"friction", OF(abPairDef, friction), 5, true, false}},
 };
 
 // The scene's arrays are mine to change, though the definitions call them constant.
@@ -73,31 +83,33 @@ static double* key_array(const abScene* s, const abNumber* x, int* n) {
 }
 
 static int nthing(const abScene* s, Kind kind) {
-  const int n[NKIND] = {1, s->body.n, s->geom.n, s->joint.n, s->actuator.n, s->key.n, s->pair.n};
+  const int n[NUMBER_KINDS] = {1,        s->body.n, s->geom.n, s->joint.n, s->actuator.n,
+                               s->key.n, s->pair.n};
   return n[kind];
 }
 
 // Whether a number is one of this scene, as far as memory is concerned.
 static bool belongs(const abScene* s, const abNumber* x) {
-  if (!s || !x || x->kind < 0 || x->kind >= NKIND) return false;
+  if (!s || !x || x->kind < 0 || x->kind >= NUMBER_KINDS) return false;
   if (x->index < 0 || x->index >= nthing(s, (Kind)x->kind) || x->field < 0 || x->field >= MAX_FIELD)
     return false;
   const Field* f = &field_of[x->kind][x->field];
-  if (x->kind == BODY && x->field == BODY_MASS && !x->share) return false;
+  if (x->kind == NUMBER_BODY && x->field == BODY_MASS && !x->share) return false;
   int n = f->n;
-  if (x->kind == KEY && !key_array(s, x, &n)) return false;
-  return f->name && x->element < n && (x->element >= 0 || (x->kind == PAIR && x->element == BOTH));
+  if (x->kind == NUMBER_KEY && !key_array(s, x, &n)) return false;
+  return f->name && x->element < n &&
+         (x->element >= 0 || (x->kind == NUMBER_PAIR && x->element == BOTH));
 }
 
 static double* locate(const abScene* s, const abNumber* x) {
   int n;
-  if (x->kind == KEY) return key_array(s, x, &n) + x->element;
-  char* def = x->kind == OPTION     ? (char*)&s->option
-              : x->kind == BODY     ? (char*)&s->body.item[x->index]
-              : x->kind == GEOM     ? (char*)&s->geom.item[x->index]
-              : x->kind == JOINT    ? (char*)&s->joint.item[x->index]
-              : x->kind == ACTUATOR ? (char*)&s->actuator.item[x->index]
-                                    : (char*)&s->pair.item[x->index];
+  if (x->kind == NUMBER_KEY) return key_array(s, x, &n) + x->element;
+  char* def = x->kind == NUMBER_OPTION     ? (char*)&s->option
+              : x->kind == NUMBER_BODY     ? (char*)&s->body.item[x->index]
+              : x->kind == NUMBER_GEOM     ? (char*)&s->geom.item[x->index]
+              : x->kind == NUMBER_JOINT    ? (char*)&s->joint.item[x->index]
+              : x->kind == NUMBER_ACTUATOR ? (char*)&s->actuator.item[x->index]
+                                           : (char*)&s->pair.item[x->index];
   double* first = (double*)(void*)(def + field_of[x->kind][x->field].offset);
   return first + (x->element == BOTH ? 0 : x->element);
 }
@@ -116,13 +128,13 @@ static abStatus refuse(const Search* f, const char* why) {
 }
 
 static const char* thing_name(const abScene* s, Kind kind, int i, char text[256]) {
-  const char* name = kind == BODY       ? s->body.item[i].name
-                     : kind == GEOM     ? s->geom.item[i].name
-                     : kind == JOINT    ? s->joint.item[i].name
-                     : kind == ACTUATOR ? s->actuator.item[i].name
-                     : kind == KEY      ? s->key.item[i].name
-                                        : NULL;
-  if (kind != PAIR) return name;
+  const char* name = kind == NUMBER_BODY       ? s->body.item[i].name
+                     : kind == NUMBER_GEOM     ? s->geom.item[i].name
+                     : kind == NUMBER_JOINT    ? s->joint.item[i].name
+                     : kind == NUMBER_ACTUATOR ? s->actuator.item[i].name
+                     : kind == NUMBER_KEY      ? s->key.item[i].name
+                                               : NULL;
+  if (kind != NUMBER_PAIR) return name;
   const char *a = s->geom.item[s->pair.item[i].geom1].name,
              *b = s->geom.item[s->pair.item[i].geom2].name;
   if (!a || !b) return NULL;
@@ -138,7 +150,7 @@ static int find_thing(const Search* f, Kind kind, const char* name, size_t n) {
   int found = -1;
   for (int i = 0; i < count && known && text && found < 0; i++) {
     const char* own = thing_name(f->scene, kind, i, text[i]);
-    if (!own || (kind == BODY && i == 0)) continue;
+    if (!own || (kind == NUMBER_BODY && i == 0)) continue;
     if (strlen(own) == n && !memcmp(own, name, n)) found = i;
     known[nknown++] = own;
   }
@@ -165,7 +177,7 @@ static int find_field(const Search* f, Kind kind, const char* name, size_t n) {
   snprintf(given, sizeof given, "%.*s", (int)n, name);
   ab_fail(f->error, AB_ERROR_ARGUMENT, f->scene->option.file, 0,
           "%s: a%s %s has no number '%s' that can be changed%s", f->name,
-          kind == OPTION || kind == ACTUATOR ? "n" : "", kind_name[kind], given,
+          kind == NUMBER_OPTION || kind == NUMBER_ACTUATOR ? "n" : "", kind_name[kind], given,
           ab_suggest(given, i, known, proposal, sizeof proposal));
   return -1;
 }
@@ -183,10 +195,10 @@ static abStatus set_element(const Search* f, const char* bracket, int n, bool ba
   int i = read_index(bracket);
   char text[128];
   if (i == BOTH && bare) {
-    f->out->element = f->out->kind == PAIR ? BOTH : 0;
+    f->out->element = f->out->kind == NUMBER_PAIR ? BOTH : 0;
     return AB_OK;
   }
-  if (i >= 0 && i < n && (n > 1 || f->out->kind == KEY)) {
+  if (i >= 0 && i < n && (n > 1 || f->out->kind == NUMBER_KEY)) {
     f->out->element = i;
     return AB_OK;
   }
@@ -249,7 +261,7 @@ static abStatus find_mass(const Search* f, const abModel* model) {
 static abStatus check_geom(const Search* f) {
   static const int nsize[] = {0, 3, 1, 2, 2, 3, 0};
   const abGeomDef* d = &f->scene->geom.item[f->out->index];
-  const char* field = field_of[GEOM][f->out->field].name;
+  const char* field = field_of[NUMBER_GEOM][f->out->field].name;
   bool mass = !strcmp(field, "mass"), density = !strcmp(field, "density");
   if ((mass || density) && d->body == 0) return refuse(f, "what belongs to the world has no mass");
   if ((mass || density) && f->scene->body.item[d->body].has_inertial)
@@ -271,41 +283,42 @@ static abStatus finish(const Search* f, const abModel* model, const char* bracke
   abNumber* x = f->out;
   const Field* field = &field_of[x->kind][x->field];
   int n = field->n;
-  abStatus status = x->kind == KEY ? complete_key(f, model, &n) : AB_OK;
+  abStatus status = x->kind == NUMBER_KEY ? complete_key(f, model, &n) : AB_OK;
   if (!status) status = set_element(f, bracket, n, field->bare);
-  if (!status && x->kind == GEOM) status = check_geom(f);
-  if (!status && x->kind == BODY && x->field == BODY_MASS) status = find_mass(f, model);
+  if (!status && x->kind == NUMBER_GEOM) status = check_geom(f);
+  if (!status && x->kind == NUMBER_BODY && x->field == BODY_MASS) status = find_mass(f, model);
   x->reshapes = field->reshapes;
   // where several geoms share a mass, the centre of mass moves with the shares
-  if (x->kind == GEOM && (!strcmp(field->name, "mass") || !strcmp(field->name, "density")))
+  if (x->kind == NUMBER_GEOM && (!strcmp(field->name, "mass") || !strcmp(field->name, "density")))
     x->reshapes = true;
   // where a free body starts is its first state, nothing else
-  if (x->kind == BODY && is_free(f->scene, x->index)) x->reshapes = false;
+  if (x->kind == NUMBER_BODY && is_free(f->scene, x->index)) x->reshapes = false;
   return status;
 }
 
 static abStatus find(const Search* f, const abModel* model) {
   size_t nkind = strcspn(f->name, ".");
   Kind kind = 0;
-  while (kind < NKIND &&
+  while (kind < NUMBER_KINDS &&
          (strlen(kind_name[kind]) != nkind || memcmp(kind_name[kind], f->name, nkind) != 0))
     kind++;
   const char* rest = f->name + nkind;
-  if (kind == NKIND || !*rest) {
+  if (kind == NUMBER_KINDS || !*rest) {
     char given[64], proposal[256];
     snprintf(given, sizeof given, "%.*s", (int)nkind, f->name);
     return ab_fail(f->error, AB_ERROR_ARGUMENT, NULL, 0,
                    "'%s' names no number of a scene; it is written like geom.box.friction and "
                    "begins with the kind of thing%s",
-                   f->name, ab_suggest(given, NKIND, kind_name, proposal, sizeof proposal));
+                   f->name, ab_suggest(given, NUMBER_KINDS, kind_name, proposal, sizeof proposal));
   }
   const char* last = strrchr(f->name, '.');
   size_t nfield = strcspn(last + 1, "[");
   const char* bracket = last + 1 + nfield;
-  if (kind != OPTION && last == rest)
+  if (kind != NUMBER_OPTION && last == rest)
     return refuse(f, "the name of the thing or of its number is missing, as in geom.box.friction");
   *f->out = (abNumber){.kind = (int)kind};
-  if (kind != OPTION) f->out->index = find_thing(f, kind, rest + 1, (size_t)(last - rest - 1));
+  if (kind != NUMBER_OPTION)
+    f->out->index = find_thing(f, kind, rest + 1, (size_t)(last - rest - 1));
   if (f->out->index < 0) return AB_ERROR_ARGUMENT;
   f->out->field = find_field(f, kind, last + 1, nfield);
   if (f->out->field < 0) return AB_ERROR_ARGUMENT;
@@ -328,7 +341,7 @@ abStatus ab_number_find(abScene* scene, const char* name, abNumber* number, abEr
 
 double ab_number_get(const abScene* scene, const abNumber* x) {
   if (!belongs(scene, x)) return NAN;
-  if (x->kind != BODY || x->field != BODY_MASS || scene->body.item[x->index].has_inertial)
+  if (x->kind != NUMBER_BODY || x->field != BODY_MASS || scene->body.item[x->index].has_inertial)
     return *locate(scene, x);
   double total = 0;
   for (int i = 0; i < scene->geom.n; i++) {
@@ -354,13 +367,13 @@ static void set_mass(abScene* s, const abNumber* x, double value) {
 
 void ab_number_set(abScene* scene, const abNumber* x, double value) {
   if (!belongs(scene, x)) return;
-  if (x->kind == BODY && x->field == BODY_MASS) {
+  if (x->kind == NUMBER_BODY && x->field == BODY_MASS) {
     set_mass(scene, x, value);
     return;
   }
   double* p = locate(scene, x);
   p[0] = value;
-  if (x->kind == PAIR && x->element == BOTH) p[1] = value;
+  if (x->kind == NUMBER_PAIR && x->element == BOTH) p[1] = value;
 }
 
 // The value a number has must be one its definition allows. Below 0 some numbers mean "none given":
@@ -371,19 +384,19 @@ abStatus ab_number_check(const abScene* scene, const abNumber* x, abError* error
   const char* what = field_of[x->kind][x->field].name;
   double value = *locate(scene, x);
   bool mass = !strcmp(what, "mass");
-  if (x->kind == BODY && mass) value = ab_number_get(scene, x);
+  if (x->kind == NUMBER_BODY && mass) value = ab_number_get(scene, x);
   if (!isfinite(value))
     return ab_fail(error, AB_ERROR_SCENE, NULL, 0, "%s must be a finite number%s", what,
                    mass ? ", not below 0" : "");
   if (value < 0 && (mass || !strcmp(what, "mu_static") || !strcmp(what, "e_r")))
     return ab_fail(error, AB_ERROR_SCENE, NULL, 0, "%s is %g; it must not be negative", what,
                    value);
-  bool good = x->kind == BODY    ? ab_check_body(scene, &scene->body.item[x->index], error)
-              : x->kind == GEOM  ? ab_check_geom(scene, &scene->geom.item[x->index], error)
-              : x->kind == JOINT ? ab_check_joint(scene, &scene->joint.item[x->index], error)
-              : x->kind == ACTUATOR
+  bool good = x->kind == NUMBER_BODY    ? ab_check_body(scene, &scene->body.item[x->index], error)
+              : x->kind == NUMBER_GEOM  ? ab_check_geom(scene, &scene->geom.item[x->index], error)
+              : x->kind == NUMBER_JOINT ? ab_check_joint(scene, &scene->joint.item[x->index], error)
+              : x->kind == NUMBER_ACTUATOR
                   ? ab_check_actuator(scene, &scene->actuator.item[x->index], error)
-              : x->kind == PAIR ? ab_check_pair(scene, &scene->pair.item[x->index], error)
-                                : true;
+              : x->kind == NUMBER_PAIR ? ab_check_pair(scene, &scene->pair.item[x->index], error)
+                                       : true;
   return good ? AB_OK : error ? error->code : AB_ERROR_SCENE;
 }

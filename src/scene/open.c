@@ -1,6 +1,7 @@
 // Any file a model can come from: a model file is told by its first bytes, everything else is a
 // scene; but what is called .abm is no scene, also where its beginning is gone. The file is read
 // once, for it may be a pipe.
+// Tests: test_bad_input.
 #include <string.h>
 
 #include "base/alloc.h"

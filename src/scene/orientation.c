@@ -1,4 +1,5 @@
 // See orientation.h.
+// Tests: test_mjcf.
 #include "scene/orientation.h"
 
 #include "math/rotation.h"

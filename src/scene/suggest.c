@@ -1,10 +1,11 @@
 // Proposals for misspelt names.
+// Tests: test_bad_input.
 #include <abut/number.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 128 };
+enum { LONGEST_WORD = 128 };
 
 static int least(int a, int b, int c) {
   int m = a < b ? a : b;
@@ -13,9 +14,9 @@ static int least(int a, int b, int c) {
 
 // Edits (insert, delete, replace) that turn a into b, upper and lower case being the same.
 static int edit_distance(const char* a, const char* b) {
-  int row[LONGEST];
+  int row[LONGEST_WORD];
   int nb = (int)strlen(b);
-  if (nb >= LONGEST || strlen(a) >= LONGEST) return LONGEST;
+  if (nb >= LONGEST_WORD || strlen(a) >= LONGEST_WORD) return LONGEST_WORD;
   for (int j = 0; j <= nb; j++) row[j] = j;
   for (int i = 1; a[i - 1]; i++) {
     int diagonal = row[0];
@@ -34,7 +35,7 @@ const char* ab_suggest(const char* name, int n, const char* const* known, char* 
   if (!text || size == 0) return "";
   text[0] = 0;
   if (!name || (!known && n > 0)) return text;
-  int best = -1, best_distance = LONGEST;
+  int best = -1, best_distance = LONGEST_WORD;
   for (int i = 0; i < n; i++) {
     int d = edit_distance(name, known[i]);
     if (!strncmp(name, known[i], strlen(name)) && d > 1) d = 1;  // an abbreviation

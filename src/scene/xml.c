@@ -2,6 +2,7 @@
 // memory that are freed together. The line of an attribute is found by walking over the text of
 // the start tag, which expat gives by its place in the file: it lists the attributes in the same
 // order.
+// Tests: test_bad_input.
 #include "scene/xml.h"
 
 #include <expat.h>

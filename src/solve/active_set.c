@@ -13,6 +13,7 @@
 // J = [J1 J2] and R come from H = L L^T: J = L^-T Q with orthogonal Q such that J^T N = [R; 0].
 // Adding a row turns columns of J by Givens rotations until J^T n has no entries below R; dropping
 // a row turns them back. Each costs O(n^2).
+// Tests: test_qp.
 #include "solve/active_set.h"
 
 #include <float.h>

@@ -2,6 +2,7 @@
 // and columns norms in matrices): divide every row and column by the square root of its largest
 // magnitude, repeat; the largest magnitudes converge to 1. The square roots are rounded to powers
 // of two.
+// Tests: test_qp, test_volume_join.
 #include "solve/dense.h"
 
 #include <float.h>

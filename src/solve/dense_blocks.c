@@ -5,6 +5,7 @@
 //
 // is the same product C -= A B^T for both halves, since the upper one is stored transposed: the
 // lower block (i, j) loses L_ik (U_kj^T)^T, the upper one, A_ji^T, loses U_ki^T L_jk^T.
+// Tests: test_qp, test_volume_join.
 #include "solve/dense_blocks.h"
 
 #include <float.h>

@@ -155,7 +155,7 @@ static double displacement(int number, int i) {
   return ldexp(2 * (phase - floor(phase)) - 1, number % 3);
 }
 
-enum { ATTEMPTS = 12 };
+enum { MCP_ATTEMPTS = 12 };
 
 // The attempts in their order: the start; the start within the bounds; smoothing; displaced;
 // proximal.
@@ -164,7 +164,7 @@ static abSolveStatus attempt(abMcpWork* w, int number, double target) {
   if (number == 2 && !move_start(w)) return AB_SOLVE_STALLED;
   if (!choose_units(w, w->start)) return AB_SOLVE_NUMERIC;
   if (number == 3) return smoothing(w, target);
-  if (number == ATTEMPTS) return proximal(w, target);
+  if (number == MCP_ATTEMPTS) return proximal(w, target);
   for (int i = 0; i < w->n && number > 3; i++)
     w->y[i] = clamp(w, i, w->y[i] + displacement(number, i));
   return ab_mcp_newton(w, target, 60);
@@ -214,7 +214,7 @@ abSolveResult ab_mcp(const abMcpDef* def, double* x, void* workspace) {
   w.limit = def->max_iteration > 0 ? def->max_iteration : 400;
   double target = def->tolerance > 0 ? def->tolerance : 1e-10;
   memcpy(w.start, x, (size_t)def->n * sizeof(double));
-  for (int number = 1; number <= (def->direct ? 1 : ATTEMPTS); number++) {
+  for (int number = 1; number <= (def->direct ? 1 : MCP_ATTEMPTS); number++) {
     abSolveStatus status = attempt(&w, number, target);
     if (number == 1) result.status = status;
     if (isfinite(w.best_residual)) finish(&w, x, &result);

@@ -18,6 +18,7 @@
 //
 // Perturbations for the fallbacks: smoothing (sqrt(a^2 + b^2 + 2 eps^2), Kanzow 1996) makes Phi
 // differentiable everywhere; the proximal term mu (y - centre) makes G monotone if mu is large.
+// Tests: test_mcp.
 #include "solve/mcp_newton.h"
 
 #include <float.h>

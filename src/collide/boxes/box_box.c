@@ -32,9 +32,6 @@
 #include "math/quad.h"
 #include "math/rotation.h"
 
-// Vertices nearer to a plane than this many times the rounding are left to the general method.
-static const double DOUBT = 64;
-
 // Corners that turn by no more than this times the square of the outline's size may be idle.
 static const double IDLE = 32 * DBL_EPSILON;
 // A face that leans no more than this (the cosine) may lie on another.
@@ -51,7 +48,7 @@ static void look(const abOverlapWork* w, abBoxBoxView* v) {
   v->M = w->R.m[0], v->row = 3, v->column = 1;
   v->size = s->size;
   v->noise = DBL_EPSILON * (2 * s->size + l->size + fabs(p.x) + fabs(p.y) + fabs(p.z));
-  v->doubt = DOUBT * v->noise + 2 * w->flush;
+  v->doubt = AB_DOUBT * v->noise + 2 * w->flush;
   v->X = w->S.pose, v->Y = w->L.pose;
   v->mx = s->middle, v->my = l->middle;
   v->y_is_a = w->L.owner == AB_OWNER_A;

@@ -20,12 +20,9 @@
 
 #include <float.h>
 
+#include "collide/boxes/sat.h"
 #include "geometry/polyhedron.h"
 #include "math/rotation.h"
-
-// Corners nearer to the plane than this many times the rounding of their heights are left to the
-// general method.
-static const double DOUBT = 64;
 
 // The box as it stands: its axes in the world, w up, and the normal and half lengths along them.
 typedef struct Stand {
@@ -89,7 +86,8 @@ bool ab_box_plane_patch(const abShape* box, double margin, const abPatchHint* hi
   double lean = fabs(s.nu) * s.hu + fabs(s.nv) * s.hv, z = height - s.nw * s.hw;
   double noise = DBL_EPSILON * (2 * size + fabs(offset.x) + fabs(offset.y) + fabs(offset.z));
   double depth = lean - z + margin;
-  bool stands = z + lean < -DOUBT * noise && z + 2 * s.nw * s.hw - lean - margin > DOUBT * noise &&
+  bool stands = z + lean < -AB_DOUBT * noise &&
+                z + 2 * s.nw * s.hw - lean - margin > AB_DOUBT * noise &&
                 fabs(s.nu) * depth < 2 * s.hu && fabs(s.nv) * depth < 2 * s.hv;
   if (!stands) return false;
   double over = 1 / s.nw, face = 4 * s.hu * s.hv;

@@ -20,14 +20,15 @@
 //
 // and none elsewhere is longer if m_y + (m_x / -c_x) c_y >= 0 and likewise for z: then these are
 // the multipliers of the bounds y >= 0 and z >= 0, and the chord solves the linear program.
+// Tests: test_box_box.
 #include "collide/boxes/box_box.h"
 #include "math/quad.h"
 #include "math/rotation.h"
 
 // The cosine of the angle of the normal with that of Y's face.
-static const double LYING = 0.5;
+static const double EDGE_LYING = 0.5;
 // An end that leans no more than this stands upright: see patch/depth.c.
-static const double STEEP = 1e-6;
+static const double EDGE_UPRIGHT = 1e-6;
 
 // Axis i of X along the edge, the deepest corner as origin.
 static bool set_rails(const abBoxBoxView* v, int i, int j, abWedge* w) {
@@ -175,7 +176,7 @@ AB_SIMD AB_FLATTEN bool ab_edge_face_make(const abBoxBoxView* v, int i, int j, a
 static bool find_depth(const abWedge* w, abVec3 N, double* depth) {
   abVec3 m = w->m, c = w->cap[0];
   double h = w->h - m.x * w->P.x0, mn = v3_dot(m, N), cn = v3_dot(c, N), s = 0, t = h / mn;
-  if (cn > STEEP) {
+  if (cn > EDGE_UPRIGHT) {
     double rise = m.x / -c.x;
     if (!(c.x < 0 && m.y + rise * c.y >= 0 && m.z + rise * c.z >= 0)) return false;
     t = h / (mn + rise * cn);
@@ -192,7 +193,7 @@ AB_SIMD AB_FLATTEN bool ab_edge_face_patch(const abBoxBoxView* v, const abWedge*
   p->center = w->center;
   ab_patch_tangents(hint, p);
   abVec3 n = from_world(w, p->normal), N = w->y_is_a ? v3_neg(n) : n;
-  if (!(N.y > 0 && N.z > 0 && v3_dot(w->m, N) > LYING) || !find_depth(w, N, &p->depth))
+  if (!(N.y > 0 && N.z > 0 && v3_dot(w->m, N) > EDGE_LYING) || !find_depth(w, N, &p->depth))
     return false;
   abVec3 t1 = from_world(w, p->t1), t2 = from_world(w, p->t2);
   // the face of Y, and of an end that looks up its corner on the edge

@@ -19,6 +19,7 @@
 // with an end in a side are no longer: at x, beyond the two lines by d_1 and d_2, t(x) - t(x*) <=
 // sqrt(2) |grad t| max d, for the corners are not sharp; but the side takes off k d with k > 2.8,
 // and |grad t| < 0.7, if all faces and sides lean as little as is asked for here.
+// Tests: test_box_box.
 #include <float.h>
 #include <string.h>
 
@@ -27,9 +28,9 @@
 #include "math/rotation.h"
 
 // Cosines for the two faces, and sine for the sides, of the angles with the normal.
-static const double LYING = 0.95, STANDING = 0.3;
+static const double FACE_LYING = 0.95, STANDING = 0.3;
 
-enum { LANES = 4 };
+enum { FACE_LANES = 4 };
 
 static inline abVec3 pick(const abVec3 axis[3], int i) {
   return i == 0 ? axis[0] : i == 1 ? axis[1] : axis[2];
@@ -197,7 +198,7 @@ static inline void integrate(const abSlab* s, Sums* out) {
   double ou = q->pu, ov = q->pv, ow = s->c;
   abPrismSums sums;
   ab_prism_begin(&sums, v3(q->qu - ou, q->qv - ov, q->qw - ow));
-  for (int a = 0; a < s->n; a += LANES) {
+  for (int a = 0; a < s->n; a += FACE_LANES) {
     int b = a + 1 < s->n ? a + 1 : 0, c = a + 2 < s->n ? a + 2 : 0, d = a + 3 < s->n ? a + 3 : 0,
         e = a + 4 < s->n ? a + 4 : 0;
     abFourPrisms p, next;
@@ -240,7 +241,7 @@ static inline abVec3 from_world(const abSlab* s, abVec3 r) {
 
 AB_SIMD AB_FLATTEN bool ab_face_face_make(const abBoxBoxView* view, int i, int j, abSlab* s) {
   set_axes(view, i, j, s);
-  if (!(s->W.z > LYING)) return false;
+  if (!(s->W.z > FACE_LYING)) return false;
   // what is flush within this is so in the general method, too
   Side side = {0, 1, s->hU, view->doubt, DBL_EPSILON * 2 * view->size, AB_SKEW * view->size};
   if (!cut_across(s, s->U, side, 5, 7)) return false;
@@ -342,7 +343,7 @@ AB_SIMD AB_FLATTEN bool ab_face_face_patch(const abBoxBoxView* view, const abSla
   bool turned = n.z < 0;
   Plan plan;
   plan.N = turned ? v3_neg(n) : n, plan.n = s->n, plan.up[0] = false;
-  if (!(plan.N.z > LYING && v3_dot(plan.N, s->W) > LYING)) return false;
+  if (!(plan.N.z > FACE_LYING && v3_dot(plan.N, s->W) > FACE_LYING)) return false;
   plan.t1 = from_world(s, p->t1), plan.t2 = v3_cross(plan.N, plan.t1);
   for (int i = 0; i < s->n; i++) {
     double lean = v3_dot(s->out[s->prism[i].side], plan.N);

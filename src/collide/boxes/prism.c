@@ -30,9 +30,7 @@
 enum { MAX_CORNER = 128, MAX_PLANE = 256, MAX_PILLAR = MAX_CORNER + 2 * MAX_CORNER };
 
 // The faces are opposite to each other but for this cosine.
-static const double LYING = 0.95;
-// What is nearer to a plane than so many times the noise is in doubt.
-static const double DOUBT = 64;
+static const double PRISM_LYING = 0.95;
 // An edge that crosses a plane must do so by this part of the size, see AB_SKEW in box_box.h.
 static const double SKEW = 1e-6;
 
@@ -69,7 +67,7 @@ static inline const double* foot_numbers(const Slab* s) {
 
 static const abFoot* find_foot(const abPolyhedron* S, abVec3 n) {
   const abFoot *foot = ab_polyhedron_feet(S), *best = NULL;
-  double least = -LYING;
+  double least = -PRISM_LYING;
   for (int i = 0; i < ab_polyhedron_skin(S)->nfoot; i++) {
     double along = v3_dot(foot[i].w, n);
     if (along < least) least = along, best = &foot[i];
@@ -431,7 +429,7 @@ AB_SIMD AB_FLATTEN bool ab_prism_overlap(abOverlapWork* w, int first, abArena* a
   if (!s.foot) return false;
   // no blade's is larger
   double noise = DBL_EPSILON * (2 * w->size + L->radius + v3_norm(w->rel.p));
-  s.doubt = DOUBT * noise + 2 * w->flush;
+  s.doubt = AB_DOUBT * noise + 2 * w->flush;
   s.skew = SKEW * w->size;
   Ring ring;
   Planes planes;

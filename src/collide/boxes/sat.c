@@ -9,6 +9,7 @@
 //                                                 - (b_m |R_in| + b_n |R_im|)
 // with i, l, k and j, n, m in turn. The last is as long as the product, which is shorter than 1: a
 // gap that exceeds the margin before division by that length does so all the more after it.
+// Tests: test_box_box.
 #include <float.h>
 
 #include "collide/clip/overlap.h"
@@ -16,12 +17,12 @@
 #include "math/rotation.h"
 
 // Every gap is a sum of a dozen products: it rounds by less than this times the lengths in it.
-static const double ROUNDING = 16 * DBL_EPSILON;
+static const double SAT_ROUNDING = 16 * DBL_EPSILON;
 // Two edges meet if they overlap less than the faces, by squares: where a face lies on another, the
 // products of their sides are almost its normal, too.
 static const double EDGES = 0.9;
 // Edges at less than a hundredth of a radian do not cross.
-static const double PARALLEL = 1e-4;
+static const double PARALLEL_EDGES = 1e-4;
 
 // The gaps along the axes of A, along those of B, and along the products of an axis of A with all
 // of B.
@@ -37,7 +38,7 @@ static inline bool find_gaps(const abSkin* a, const abSkin* b, const abMat3* R, 
   abVec3 d = v3_sub(v3_add(m3_apply(R, b->middle), p), a->middle), ha = a->half, hb = b->half;
   double dx = fabs(d.x), dy = fabs(d.y), dz = fabs(d.z);
   double lengths = (dx + dy + dz) + (a->spread + b->spread) + (fabs(p.x) + fabs(p.y) + fabs(p.z));
-  double far = margin + ROUNDING * lengths;
+  double far = margin + SAT_ROUNDING * lengths;
   // rows of R: all three axes of B at once
   abQuad r[3], q[3], h = quad(hb.x, hb.y, hb.z, 0), next = quad_turn(h), last = quad_turn(next);
   for (int i = 0; i < 3; i++) {
@@ -80,7 +81,7 @@ static void find_meeting(const Gaps* g, abMeeting* m) {
     abQuad e = g->edge[i], s = g->square[i];
     double gap[3] = {e.xy[0], e.xy[1], e.zw[0]}, square[3] = {s.xy[0], s.xy[1], s.zw[0]};
     for (int j = 0; j < 3; j++) {
-      if (!(gap[j] * gap[j] < least * square[j] && square[j] > PARALLEL)) continue;
+      if (!(gap[j] * gap[j] < least * square[j] && square[j] > PARALLEL_EDGES)) continue;
       least = gap[j] * gap[j] / square[j];
       m->edges = true, m->edge[0] = i, m->edge[1] = j;
     }

@@ -34,10 +34,10 @@ static const double ROOM = 0.05;
 // How many steps of its present motion a roomy box foresees: these at least, and up to those as
 // long as they are no more than this part of its size. What has moved by more than a larger part
 // has jumped, and does not go on like that.
-static const double FORESIGHT = 8, FAR_FORESIGHT = 24, NEAR = 0.2, JUMP = 0.3;
+static const double FORESIGHT = 8, FAR_FORESIGHT = 24, NEAR_FORESIGHT = 0.2, JUMP = 0.3;
 // A part of the geoms that leave their boxes makes a new tree cheaper than moving each of them, and
 // those who would leave in the next steps.
-static const double MANY = 0.06;
+static const double MANY_MOVED = 0.06;
 // Pairs of roomy boxes per geom of a dense crowd.
 static const size_t USUAL = 4;
 
@@ -142,7 +142,7 @@ static double reach(const abModel* model, const abData* data, int geom, Speeds* 
 // How far a side of a box of this size goes on, that has moved outwards by `step`.
 static double ahead_of(double step, double size) {
   if (!(step > 0 && step < JUMP * size)) return 0;
-  double least = FORESIGHT * step, most = FAR_FORESIGHT * step, near = NEAR * size;
+  double least = FORESIGHT * step, most = FAR_FORESIGHT * step, near = NEAR_FORESIGHT * size;
   return most < near ? most : least > near ? least : near;
 }
 
@@ -225,7 +225,7 @@ static bool renew_tree(struct abBroadphase* b, abArena* scratch) {
 
 // Gives the geoms of mover_list new roomy boxes. *anew: the tree was made anew.
 static bool update_tree(struct abBroadphase* b, int nmoved, abArena* scratch, bool* anew) {
-  *anew = nmoved > MANY * b->ngeom;
+  *anew = nmoved > MANY_MOVED * b->ngeom;
   if (*anew) return renew_tree(b, scratch);
   for (int k = 0; k < nmoved; k++) {
     int i = b->mover_list[k];

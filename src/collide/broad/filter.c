@@ -1,3 +1,4 @@
+// Tests: test_broadphase.
 #include "collide/broad/filter.h"
 
 const abPairRule* ab_find_pair_rule(const abModel* model, int geom1, int geom2) {

@@ -13,6 +13,7 @@
 // most, and so on. Halves of equal number make the tree as flat as can be, and stray bodies do not
 // matter. All pairs of meeting leaves are then found by descending from the root in two places at
 // once.
+// Tests: test_broadphase.
 #include "collide/broad/tree.h"
 
 // A tree whose surfaces have grown by this factor is built anew.

@@ -4,6 +4,7 @@
 // digits: differences of numbers of one size are exact. Given faces are checked as the scene
 // compiler checks them, but kept as they are, for a face that is flat to a millionth only is a
 // different body at nine digits.
+// Tests: test_overlap.
 #include <abut/overlap.h>
 
 #include "base/alloc.h"
@@ -14,7 +15,7 @@
 
 // Hulls merge facets that are flat to this fraction of their size: what the rounding of the corners
 // can make of a flat face.
-static const double FLAT = 1e-13;
+static const double FLAT_FACE = 1e-13;
 
 static abPolyhedron* make_body(const abConvex* c, abVec3 origin, const char* name, abError* error) {
   abError why = {0};
@@ -26,7 +27,7 @@ static abPolyhedron* make_body(const abConvex* c, abVec3 origin, const char* nam
   }
   for (int i = 0; i < c->nvert; i++) vert[i] = v3_sub(c->vert[i], origin);
   if (c->nface == 0) {
-    poly = ab_polyhedron_hull_flat(c->nvert, vert, FLAT, &why);
+    poly = ab_polyhedron_hull_flat(c->nvert, vert, FLAT_FACE, &why);
   } else {
     poly = ab_polyhedron_faces(c->nvert, vert, c->nface, c->face_start, c->loop, &why);
     if (poly) {

@@ -12,6 +12,7 @@
 // Muller & Preparata (1978) and the volumetric contact papers use the dual transform and a convex
 // hull instead; it serves as the reference in the tests. It needs a common interior point and a
 // hull tolerance, which thin overlaps do not offer.
+// Tests: test_overlap.
 #include "collide/clip/intersect.h"
 
 #include <float.h>

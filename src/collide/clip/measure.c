@@ -7,6 +7,7 @@
 // An edge belongs to two faces, l and r, which see it with opposite c but the same p + q: both
 // together add [(r_l - r_r) . c] (p + q - 2 o), and what is left of the last sum is
 // sum_f [(r_f - o) . 2 a_f] (r_f - o). So an edge is worked on once, and a face once.
+// Tests: test_overlap.
 #include <string.h>
 
 #include "collide/clip/overlap.h"
@@ -183,7 +184,7 @@ static inline void begin_faces(Surface* s) {
 }
 
 // Where the surface comes from: a box with its own edges, another small solid, or a large one.
-typedef enum Form { PLAIN, LITTLE, LARGE } Form;
+typedef enum Form { FORM_PLAIN, FORM_LITTLE, FORM_LARGE } Form;
 
 // The numbers of the overlap for those of the solid.
 typedef struct Numbers {
@@ -192,8 +193,8 @@ typedef struct Numbers {
 } Numbers;
 
 static inline void number_edge(const Numbers* to, Form form, int i, int* e) {
-  if (form == LARGE) e[2] = to->face[e[2]], e[3] = to->face[e[3]];
-  if (form != LITTLE) return;
+  if (form == FORM_LARGE) e[2] = to->face[e[2]], e[3] = to->face[e[3]];
+  if (form != FORM_LITTLE) return;
   abLink link = to->link[i];
   e[0] = to->vert[ab_link_from(link)], e[1] = to->vert[ab_link_to(link)];
   e[2] = to->face[ab_link_left(link)], e[3] = to->face[ab_link_right(link)];
@@ -263,11 +264,11 @@ AB_SIMD AB_FLATTEN static void integrate(Surface* s, Sums* sums) {
   subtract_mean(s, &sums->origin);
   begin_faces(s);
   if (plain)
-    add_edges(s, PLAIN, &sums->moment);
+    add_edges(s, FORM_PLAIN, &sums->moment);
   else if (little)
-    add_edges(s, LITTLE, &sums->moment);
+    add_edges(s, FORM_LITTLE, &sums->moment);
   else
-    add_edges(s, LARGE, &sums->moment);
+    add_edges(s, FORM_LARGE, &sums->moment);
   sums->volume = add_faces(s, &sums->moment) / 6;
 }
 

@@ -16,6 +16,7 @@
 //
 // Rounding may cut a face more than once: then it has two doors, which the note shows, and the
 // caller turns to solid.c, which can walk any cut.
+// Tests: test_overlap.
 #include "collide/clip/small_solid.h"
 
 #include <float.h>
@@ -25,7 +26,7 @@
 #include "math/vec.h"
 
 // Vertices are measured so many at a time.
-enum { LANES = 2 };
+enum { SOLID_LANES = 2 };
 
 // Of a box as ab_polyhedron_box lists it: bit i of a face's mask says that vertex i is one of its
 // corners, and the corner across from vertex i is i ^ ACROSS.
@@ -66,13 +67,13 @@ static inline void measure(abSmallSolid* p, const abBlade* blade, Look* look) {
   abQuad plane = quad(a.n.x, a.n.y, a.n.z, -a.d);
   abTwo noise = {blade->noise, blade->noise}, least = {DBL_MAX, DBL_MAX}, most = -least;
   abTwoMask bit = {1, 2}, out = {0};
-  for (int i = 0; i < p->nplace; i += LANES) {
+  for (int i = 0; i < p->nplace; i += SOLID_LANES) {
     abTwo s = distances(&p->vert[i], plane);
     memcpy(&p->s[i], &s, sizeof s);
     least = two_less(s, least);
     most = two_more(s, most);
     out |= (s > noise) & bit;
-    bit <<= LANES;
+    bit <<= SOLID_LANES;
   }
   look->least = least[0] < least[1] ? least[0] : least[1];
   look->most = most[0] > most[1] ? most[0] : most[1];
@@ -197,8 +198,8 @@ static inline bool close_up(abSmallSolid* p, uint64_t out, double noise, int ncr
   uint64_t gone = out;
   p->alive = ~empty & ~gone;
   while (p->nplace <= last) {
-    p->nplace += LANES;
-    gone |= ((uint64_t)3 << (p->nplace - LANES)) & empty;
+    p->nplace += SOLID_LANES;
+    gone |= ((uint64_t)3 << (p->nplace - SOLID_LANES)) & empty;
   }
   abQuad none = quad_all(NAN);
   for (; gone; gone &= gone - 1) p->vert[__builtin_ctzll(gone)] = none;

@@ -30,6 +30,7 @@
 //
 // Planes often cut off one whole face, all of whose vertices have three edges: then these move
 // along their third edges, and nothing else changes but the face's number.
+// Tests: test_overlap.
 #include "collide/clip/solid.h"
 
 #include <float.h>
@@ -38,7 +39,7 @@
 #include "math/vec.h"
 
 // Up to so many vertices, measuring all is faster than climbing.
-enum { SMALL = 40 };
+enum { SMALL_SOLID = 40 };
 // The bound by three faces is as certain as their vertices lie in them, times this.
 static const double LEAN = 16;
 
@@ -69,7 +70,7 @@ static void load_graph(abSolid* p) {
   const abPolyhedron* S = p->body;
   memcpy(p->half, ab_polyhedron_half(S), sizeof(abHalf) * 2 * (size_t)S->nedge);
   p->nhalf = 2 * S->nedge;
-  p->large = S->nvert > SMALL;
+  p->large = S->nvert > SMALL_SOLID;
   if (!p->large) return;
   memcpy(p->leave, ab_polyhedron_vert_half(S), sizeof(int) * (size_t)S->nvert);
   memset(p->mark, 0, sizeof(int) * (size_t)p->vert_cap);
@@ -290,7 +291,7 @@ static abCut cut_graph(abSolid* p, int i, Loss loss) {
   }
   bury(p, loss);
   int living = p->nvert - p->nfree_vert;
-  if (living <= SMALL) p->large = false;
+  if (living <= SMALL_SOLID) p->large = false;
   if (!p->large && p->nvert > 16 && 2 * living < p->nvert) pack(p);
   return AB_CUT_SOME;
 }

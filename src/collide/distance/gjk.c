@@ -28,10 +28,10 @@
 #include "math/quad.h"
 #include "math/rotation.h"
 
-enum { MAX_TURNS = 200 };
+enum { GJK_TURNS = 200 };
 // Up to so many vertices are looked at one by one, of more all four at a time, and of many those on
 // a way along the edges from the last one.
-enum { FEW = 24, MANY = 96 };
+enum { FEW_CORNERS = 24, MANY_CORNERS = 96 };
 // The gap between the bounds at which the distance is taken, relative to it: some hundred
 // roundings.
 static const double GAP = 1e-13;
@@ -78,9 +78,9 @@ AB_SIMD static int farthest_of_many(const abPolyhedron* poly, abVec3 d) {
 static abVec3 farthest_of_polyhedron(const abPolyhedron* poly, abVec3 d, int* index) {
   int best = 0;
   double most = -INFINITY;
-  if (poly->nvert > MANY && *index >= 0) {
+  if (poly->nvert > MANY_CORNERS && *index >= 0) {
     best = ab_touch_support(poly, d, *index);
-  } else if (poly->nvert > FEW) {
+  } else if (poly->nvert > FEW_CORNERS) {
     best = farthest_of_many(poly, d);
   } else {
     for (int i = 0; i < poly->nvert; i++) {
@@ -242,7 +242,7 @@ static Result iterate(const Core* a, const Core* b, abVec3 v, double size, doubl
   r.simplex.n = 1;
   r.simplex.weight[0] = 1;
   r.v = r.simplex.point[0].w;
-  for (r.turns = 1; r.turns < MAX_TURNS; r.turns++) {
+  for (r.turns = 1; r.turns < GJK_TURNS; r.turns++) {
     double d = v3_norm(r.v);
     // Nearer than the rounding of the coordinates: the cores touch or overlap.
     if (d <= 16 * DBL_EPSILON * size) {

@@ -1,4 +1,4 @@
-// The shortest way out of an overlap. Tests: test/test_query.c.
+// The shortest way out of an overlap.
 //
 // Along a unit vector n from shape 2 to shape 1 the two overlap by
 //     depth(n) = max over 2 of n . x - min over 1 of n . x,
@@ -7,6 +7,7 @@
 // and an edge of the other (separating axes), so that it is found by trying them all; where there
 // are too many products, and for smooth shapes, the normals of the faces (of the tessellation) and
 // the line of centres give a bound.
+// Tests: test_query.
 #include "collide/distance/parting.h"
 
 #include <math.h>

@@ -16,8 +16,9 @@
 // of the overlap lean inwards, both of these two do, and the method starts from the corner where
 // they are furthest apart: with the row of the two faces, and those of the two sides there.
 //
-// A face with |normal . n| <= STEEP counts as upright: its height is mostly rounding, and what it
-// covers is narrower than STEEP * its length.
+// A face with |normal . n| <= STEEP_FACE counts as upright: its height is mostly rounding, and what
+// it covers is narrower than STEEP_FACE * its length.
+// Tests: test_patch_geometry.
 #include <float.h>
 
 #include "collide/patch/patch.h"
@@ -25,10 +26,10 @@
 #include "math/quad.h"
 #include "math/rotation.h"
 
-static const double STEEP = 1e-6;
+static const double STEEP_FACE = 1e-6;
 // A row counts as violated by more than this part of the thickness (or extent, for a wall):
 // more digits of a depth nobody needs, and steep faces do not give them.
-static const double SAME = 1e-10;
+static const double SAME_DEPTH = 1e-10;
 static const double STALLED = 1e-6;
 enum { MAX_PIVOT = 100 };
 
@@ -51,7 +52,7 @@ static void add_faces(Field* f, const abOverlap* o, const abMat3* axes) {
     const abOverlapFace* face = &o->face[i];
     abVec3 m = m3_apply(axes, face->normal);
     abVec3 r = m3_apply(axes, v3_sub(o->vert[face->vert], o->centroid));
-    bool upright = fabs(m.z) <= STEEP;
+    bool upright = fabs(m.z) <= STEEP_FACE;
     double scale = upright ? -1 : -1 / m.z;
     Row row = {.g = {scale * m.x, scale * m.y}};
     row.a = (upright ? 0 : r.z) - row.g.x * r.x - row.g.y * r.y;
@@ -191,11 +192,11 @@ static double longest_chord(const Field* f, Corner* c, double reach, double heig
   abVec2 x;
   for (int i = 0; i < MAX_PIVOT && solve_corner(c, &v, &x); i++) {
     Row row;
-    const Row* enter = worst_wall(f, x, SAME * reach);
+    const Row* enter = worst_wall(f, x, SAME_DEPTH * reach);
     double gap = enter ? DBL_MAX : v - measure(f, x, &row);
     // Between parallel faces v may rest while x moves; but a small gap that does not close any more
     // is the rounding of steep faces.
-    if (gap <= SAME * v || (gap <= STALLED * v && v >= last)) break;
+    if (gap <= SAME_DEPTH * v || (gap <= STALLED * v && v >= last)) break;
     if (!pivot(c, enter ? enter : &row)) break;
     last = v;
   }
@@ -208,7 +209,7 @@ static bool reaches(const abOverlap* o, abVec3 n, int v, double side, double len
   for (int i = 0; i < o->nface; i++) {
     const abOverlapFace* f = &o->face[i];
     double c = side * v3_dot(f->normal, n);
-    if (c > STEEP && v3_dot(f->normal, v3_sub(o->vert[f->vert], o->vert[v])) < c * length)
+    if (c > STEEP_FACE && v3_dot(f->normal, v3_sub(o->vert[f->vert], o->vert[v])) < c * length)
       return false;
   }
   return true;
@@ -264,7 +265,7 @@ static double from_slab(const abOverlap* o, abVec3 n, Slab* slab) {
   double cosine[2] = {0, 0};
   *slab = (Slab){0, 0, -1};
   find_slab(o, n, slab, cosine);
-  if (!(cosine[0] > STEEP && cosine[1] > STEEP)) return 0;
+  if (!(cosine[0] > STEEP_FACE && cosine[1] > STEEP_FACE)) return 0;
   const abOverlapFace *top = &o->face[slab->top], *bottom = &o->face[slab->bottom];
   abVec3 m[2] = {v3_scale(1 / cosine[0], top->normal), v3_scale(1 / cosine[1], bottom->normal)};
   abVec3 r[2] = {o->vert[top->vert], o->vert[bottom->vert]};
@@ -284,7 +285,7 @@ static double from_slab(const abOverlap* o, abVec3 n, Slab* slab) {
 // Of a tetrahedron the thickness is a cone over the projected polygon, with one top: V = S h / 3.
 // The volume is known to `noise` of the surface.
 static double tetrahedron(const abOverlap* o, abVec3 n) {
-  if (o->nvert != 4 || o->nface != 4 || o->volume * SAME < o->noise * o->area[0]) return 0;
+  if (o->nvert != 4 || o->nface != 4 || o->volume * SAME_DEPTH < o->noise * o->area[0]) return 0;
   double twice = 0;
   for (int f = 0; f < 4; f++) twice += fabs(v3_dot(n, o->face[f].vector));
   return 6 * o->volume / twice;

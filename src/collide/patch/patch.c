@@ -28,6 +28,7 @@
 // About the area centroid c the system splits: mean thickness V/S, and slope g with C g = -V c, C
 // the central second moments. On the principal axes of C each slope is found by itself, and left at
 // 0 where the polygon is narrower than the rounding of its points.
+// Tests: test_patch_geometry.
 #include "collide/patch/patch.h"
 
 #include <float.h>
@@ -40,9 +41,9 @@ static const double NO_NORMAL = 1e-12;
 // A patch narrower than this fraction of the smaller body (half its diagonal) is a line, shorter, a
 // point. A body that rocks on an edge by 0.01 rad at a depth of 1e-4 of its size touches over a
 // strip of 1e-2: beyond that angle it is a line contact.
-static const double NARROW = 0.01;
+static const double NARROW_PATCH = 0.01;
 // Ratio of second moments below which the smaller one has lost digits to the larger.
-static const double SLENDER = 1e-4;
+static const double SLENDER_PATCH = 1e-4;
 
 // Area vectors of one body's faces, along the planes' normals; half of those of both.
 static abVec3 owned_sum(const abOverlap* o, abOwner owner) {
@@ -277,7 +278,7 @@ static void slender_slope(abPatch* p, abVec2 c, abVec3 moment, double n, double 
     u = half >= 0 ? v2(x, y) : v2(fabs(y), xy >= 0 ? x : -x);
   }
   double big = moment.z + spread, small = moment.z - spread;
-  if (small < SLENDER * big) small = moment_across(p, c, u);
+  if (small < SLENDER_PATCH * big) small = moment_across(p, c, u);
   double gu = big > n ? -p->volume * v2_dot(c, u) / big : 0;
   double gw = small > n ? -p->volume * v2_cross(u, c) / small : 0;
   p->hx = gu * u.x - gw * u.y;
@@ -288,7 +289,7 @@ static void slender_slope(abPatch* p, abVec2 c, abVec3 moment, double n, double 
 // Extents along the principal axes (of the rectangle with the same second moments), the kind, and
 // the affine thickness.
 static void thickness_and_kind(double size, double noise, abPatch* p) {
-  double narrow = NARROW * size;
+  double narrow = NARROW_PATCH * size;
   if (!(p->area > 0)) {  // a line or a point to rounding
     double longest = 0;
     for (int i = 1; i < p->nvert; i++)
@@ -306,7 +307,7 @@ static void thickness_and_kind(double size, double noise, abPatch* p) {
   // moments of an extent of `narrow`, and of more than the rounding of the points
   double b = narrow * narrow * unit;
   double n = 512 * (noise * noise + DBL_EPSILON * DBL_EPSILON * 12 * sum * per) * unit;
-  if (product >= SLENDER * sum * sum && n * (n - sum) + product > 0 && sum > 2 * n) {
+  if (product >= SLENDER_PATCH * sum * sum && n * (n - sum) + product > 0 && sum > 2 * n) {
     double scale = -p->volume / product;
     p->hx = scale * (yy * cx - xy * cy);
     p->hy = scale * (xx * cy - xy * cx);

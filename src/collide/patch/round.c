@@ -17,7 +17,7 @@
 static const double WIDTH = 1e-5;
 // A cylinder whose axis is steeper than this against the plane stands rather than lies: its flat
 // ends matter.
-static const double STEEP = 0.7;
+static const double STANDING_AXIS = 0.7;
 
 // Where the round side meets the other surface: from p[0] to p[1], on the other surface, with
 // thickness (margin added) H[i] there.
@@ -103,7 +103,7 @@ static bool lowest_line(const abShape* shape, abPose pose, abVec3 n, abVec3 cent
       break;
     case AB_SHAPE_CYLINDER: {
       double rise = v3_dot(axis, n);
-      if (fabs(rise) > STEEP) return false;
+      if (fabs(rise) > STANDING_AXIS) return false;
       // The lowest generator is the axis moved by the radius against n, as far as that is across
       // the axis.
       *below = shape->size.x * sqrt(1 - rise * rise);

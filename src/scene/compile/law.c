@@ -1,5 +1,6 @@
 // The compiler's laws between bodies and coordinates: sites, tendons, equalities, actuators, and
 // what is moved from outside.
+// Tests: test_laws.
 #include <string.h>
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
 // it says otherwise, or what the scene states. As in MJCF, geoms of the world weigh nothing, and a
 // body that moves must have, together with the bodies welded to it, a mass and an inertia about
 // every axis.
+// Tests: test_compile_mass.
 #include <float.h>
 
 #include "base/error.h"

@@ -1,5 +1,6 @@
 // The model in one block. One function walks over everything twice: first counting bytes, then
 // copying and pointing.
+// Tests: test_compile.
 #include <string.h>
 
 #include "base/alloc.h"

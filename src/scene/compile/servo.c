@@ -5,6 +5,7 @@
 // J the moment arms (force on each velocity per unit of the actuator's force), M the inertia of the
 // velocities, armatures of joints and tendons included. As in MuJoCo, a tendon's armature couples
 // no movers here, so that only those that J reaches enter M.
+// Tests: test_compile.
 #include <math.h>
 #include <string.h>
 

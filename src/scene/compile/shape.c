@@ -1,5 +1,6 @@
 // The compiler's geometry: shapes of the geoms, where equal ones share one polyhedron, and hulls of
 // the bodies.
+// Tests: test_compile.
 #include <stdlib.h>
 #include <string.h>
 

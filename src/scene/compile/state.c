@@ -1,4 +1,5 @@
 // The compiler's state: initial coordinates, keyframes, the size of the scene.
+// Tests: test_compile.
 #include <string.h>
 
 #include "base/error.h"

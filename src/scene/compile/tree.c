@@ -1,5 +1,6 @@
 // The compiler's tree: bodies depth-first, joints and geoms by body, what is welded to what, which
 // bodies move together.
+// Tests: test_compile.
 #include <string.h>
 
 #include "base/error.h"

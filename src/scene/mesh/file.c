@@ -1,5 +1,6 @@
 // What the mesh readers share: the file's bytes, growing arrays, numbers, welding of equal
 // vertices.
+// Tests: test_mesh_file.
 #include "scene/mesh/file.h"
 
 #include <ctype.h>

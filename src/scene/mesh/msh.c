@@ -1,6 +1,7 @@
 // MSH, MuJoCo's own format of meshes, little-endian: the numbers of vertices, normals, texture
 // coordinates and triangles as 32-bit integers, then 3 floats a vertex, 3 a normal, 2 a texture
 // coordinate, 3 integers a triangle.
+// Tests: test_mesh_file.
 #include "base/error.h"
 #include "math/vec.h"
 #include "scene/mesh/file.h"

@@ -3,6 +3,7 @@
 // /texture/normal. Polygons are cut into fans, quads in two. `o` and `g` begin another object; what
 // the first one with faces has is counted, since MuJoCo takes a mesh's mass from it alone. All
 // other lines are of no concern here.
+// Tests: test_mesh_file.
 #include <limits.h>
 #include <string.h>
 

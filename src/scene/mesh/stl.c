@@ -4,6 +4,7 @@
 //
 // The normals are not used: the corners' order says what is outside. Corners of equal coordinates
 // become one vertex.
+// Tests: test_mesh_file.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "math/vec.h"
 #include "scene/mesh/file.h"
 
-enum { HEADER = 84, TRIANGLE = 50 };
+enum { STL_HEADER = 84, TRIANGLE = 50 };
 
 static abStatus add_corners(abMeshBuilder* b, const abVec3 corner[3]) {
   int n = b->mesh.nvert;
@@ -24,7 +25,7 @@ static abStatus add_corners(abMeshBuilder* b, const abVec3 corner[3]) {
 
 static abStatus read_binary(abMeshBuilder* b, const unsigned char* bytes, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
-    const unsigned char* at = bytes + HEADER + (size_t)i * TRIANGLE + 12;
+    const unsigned char* at = bytes + STL_HEADER + (size_t)i * TRIANGLE + 12;
     abVec3 corner[3];
     for (int k = 0; k < 3; k++, at += 12) {
       corner[k] = v3(ab_read_float(at), ab_read_float(at + 4), ab_read_float(at + 8));
@@ -96,16 +97,16 @@ static abStatus read_ascii(abMeshBuilder* b, const char* text, size_t n) {
 }
 
 abStatus ab_read_stl(abMeshBuilder* b, const unsigned char* bytes, size_t n) {
-  if (n >= HEADER) {
+  if (n >= STL_HEADER) {
     uint32_t count = ab_read_u32(bytes + 80);
-    size_t size = HEADER + (size_t)count * TRIANGLE;
+    size_t size = STL_HEADER + (size_t)count * TRIANGLE;
     bool text = memcmp(bytes, "solid", 5) == 0;
     if (n == size || (!text && n > size)) return read_binary(b, bytes, count);
     if (!text)
       return ab_fail(b->error, AB_ERROR_PARSE, b->name, 0,
                      "not an STL file: the header promises %lu triangles, the file has room for "
                      "%lu",
-                     (unsigned long)count, (unsigned long)((n - HEADER) / TRIANGLE));
+                     (unsigned long)count, (unsigned long)((n - STL_HEADER) / TRIANGLE));
   }
   if (n >= 5 && memcmp(bytes, "solid", 5) == 0) return read_ascii(b, (const char*)bytes, n);
   return ab_fail(b->error, AB_ERROR_PARSE, b->name, 0,

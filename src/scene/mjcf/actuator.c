@@ -5,6 +5,7 @@
 // nearest class whose last word was of its kind: a velocity servo does not take the kp of an outer
 // position servo for its kv. A last word <general> speaks for position and velocity servos if its
 // gain is fixed, for dampers if it is affine.
+// Tests: test_mjcf, test_mujoco_model.
 #include <string.h>
 
 #include "math/vec.h"

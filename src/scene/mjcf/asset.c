@@ -1,4 +1,5 @@
 // Assets: meshes, and the colours of materials.
+// Tests: test_mjcf, test_mujoco_model.
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // Models in a scene: <asset><model name file/></asset> reads another file, MJCF or URDF, with its
 // own settings and classes, and <attach model body prefix/> puts it, or one body of it with all
 // below, into the body or frame it stands in, as often as the scene likes.
+// Tests: test_mjcf, test_mujoco_model.
 #include <stdio.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 // elements that stood in its <default>; a number is looked up by laying them over each other from
 // the outermost class inwards, so that a shorter list in an inner layer leaves the tail of the
 // outer one standing, as MuJoCo does.
+// Tests: test_mjcf, test_mujoco_model.
 #include <float.h>
 #include <limits.h>
 #include <stdarg.h>

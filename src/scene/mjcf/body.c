@@ -1,5 +1,6 @@
 // Bodies, and the frames and repetitions around them. A body's joints and geoms are added before
 // the bodies it holds, so that indices follow the depth-first order of the tree.
+// Tests: test_mjcf, test_mujoco_model.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // Contact pairs and exclusions, and keyframes: what refers to geoms, bodies and the whole state.
+// Tests: test_mjcf, test_mujoco_model.
 #include <string.h>
 
 #include "math/vec.h"

@@ -8,6 +8,7 @@
 //           abut.NAME                         a parameter of the contact model
 //   tuple   abut.mu_static, e_r, e_t, e_o,    of one geom
 //           restitution
+// Tests: test_mjcf, test_mujoco_model.
 #include <string.h>
 
 #include "scene/mjcf/mjcf.h"

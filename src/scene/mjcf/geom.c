@@ -1,5 +1,6 @@
 // Geoms: shape, place, mass and friction numbers, from the element, its default classes and the
 // entries of <custom>.
+// Tests: test_mjcf, test_mujoco_model.
 #include <string.h>
 
 #include "base/alloc.h"

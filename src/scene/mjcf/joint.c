@@ -1,4 +1,5 @@
 // Joints. Angles follow compiler/angle for hinges and balls.
+// Tests: test_mjcf, test_mujoco_model.
 #include "base/alloc.h"
 #include "math/rotation.h"
 #include "scene/mjcf/mjcf.h"

@@ -1,4 +1,5 @@
 // See labels.h.
+// Tests: test_mjcf, test_mujoco_model.
 #include "scene/mjcf/labels.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 // Fixed tendons and equalities.
+// Tests: test_laws.
 #include <string.h>
 
 #include "math/rotation.h"

@@ -1,6 +1,7 @@
 // What is known of MJCF's elements. Three things can be said of an attribute: it is read (`takes`),
 // it does not change the motion and gives a note (`notes`), or it does and is refused unless its
 // value is the harmless one (the table `refusal`). Anything else is a spelling mistake.
+// Tests: test_bad_input.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "scene/mjcf/mjcf.h"
 
 #define ORIENTATION "pos quat axisangle euler xyaxes zaxis "
-#define ACTUATOR                                                              \
+#define ACTUATOR_COMMON                                                       \
   "name class joint jointinparent tendon site refsite ctrllimited ctrlrange " \
   "forcelimited forcerange gear cranklength "
 #define ACTUATOR_NOTES                                                                  \
@@ -124,14 +125,14 @@ static const Rule rule[] = {
     {"equality/tendon", EQUALITY "tendon1 tendon2 polycoef", {{AB_NOTE_SOFT, "solref solimp"}}},
     {"actuator", "", {{0}}},
     {"general",
-     ACTUATOR
+     ACTUATOR_COMMON
      "gaintype biastype gainprm biasprm dyntype dynprm actlimited actrange actdim actearly "
      "inheritrange",
      ACTUATOR_NOTES},
-    {"motor", ACTUATOR, ACTUATOR_NOTES},
-    {"position", ACTUATOR "kp kv dampratio inheritrange", ACTUATOR_NOTES},
-    {"velocity", ACTUATOR "kv", ACTUATOR_NOTES},
-    {"damper", ACTUATOR "kv", ACTUATOR_NOTES},
+    {"motor", ACTUATOR_COMMON, ACTUATOR_NOTES},
+    {"position", ACTUATOR_COMMON "kp kv dampratio inheritrange", ACTUATOR_NOTES},
+    {"velocity", ACTUATOR_COMMON "kv", ACTUATOR_NOTES},
+    {"damper", ACTUATOR_COMMON "kv", ACTUATOR_NOTES},
     {"keyframe", "", {{0}}},
     {"key", "name time qpos qvel act ctrl mpos mquat plastic", {{0}}},
     {"custom", "", {{0}}},

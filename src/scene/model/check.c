@@ -1,5 +1,6 @@
 // Whether the parts of a model fit together. The compiler makes only models that do; a file may
 // hold anything. Indices are in range already (scene/model/table.c says of what).
+// Tests: test_model_file.
 #include <math.h>
 #include <string.h>
 

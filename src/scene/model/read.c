@@ -1,6 +1,7 @@
 // Reading model files. The model is one block: one function walks over the bytes twice, first
 // checking and counting, then placing. What the table says of a field is checked here, what the
 // fields mean together in check.c.
+// Tests: test_model_file.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // The table itself. Fields stand in the order of the structs of abut/model.h.
+// Tests: test_model_file.
 #include "scene/model/table.h"
 
 #include <stdalign.h>

@@ -1,5 +1,6 @@
 // Writing model files: one function walks over the model twice, first counting bytes, then writing
 // them.
+// Tests: test_model_file.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // The sections of a saved scene that refer to its bodies: contact, tendons, equalities, actuators,
 // keyframes.
+// Tests: test_mujoco_model.
 #include <string.h>
 
 #include "scene/save/write.h"

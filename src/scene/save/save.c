@@ -1,6 +1,7 @@
 // A scene written as MJCF. Angles are in radians, frames are quaternions, meshes stand in the file
 // by their vertices, and every limit says whether it limits, so that old and new MuJoCo read the
 // same model. Numbers are written with the fewest digits that give the same double back.
+// Tests: test_mujoco_model.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// Tests: test_mujoco_model.
 #include "scene/save/write.h"
 
 #include <locale.h>

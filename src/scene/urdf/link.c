@@ -1,4 +1,5 @@
 // What a URDF link is made of: inertia, collision geometry, and pictures where they are wanted.
+// Tests: test_urdf.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

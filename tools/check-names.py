@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Checks names in src/: no two constants have the same one, and every source's tests are found by its name.
+
+A constant is an enumerator, a macro without arguments, or a `const` number in capitals, wherever it stands. The tests of src/x/y.c are
+test/x/test_y.c, or those that its head names after "Tests:", such as `// Tests: test_ecp_*.`; src/x/room/y.c may have test/x/test_y.c.
+"""
+import collections
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+# Files whose names are counted against all others, but not yet among themselves.
+APART = ("src/contact/patch/", "src/collide/touch/", "src/solve/block_cholesky.c")
+# What stands in for a library that is left out is built by test/core; the rest has no code of its own.
+NO_TEST = ("without_",)
+
+
+def sources(*patterns):
+    files = subprocess.run(["git", "ls-files", *patterns], check=True, capture_output=True, text=True).stdout.split()
+    return [f for f in files if os.path.exists(f)]
+
+
+def without_comments(text):
+    """The same lines, with comments and strings blank."""
+    blank = lambda m: re.sub(r"[^\n]", " ", m.group())
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", blank, text, flags=re.S)
+    return re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
+
+
+NAME = r"([A-Z][A-Z0-9_]*)\b"
+BODIES = [
+    (re.compile(r"\benum\s*(?:\w+\s*)?\{([^}]*)\}"), re.compile(r"(?:^|,)\s*" + NAME)),
+    (re.compile(r"\bconst (?:double|float|int|long|size_t|u?int\d+_t)\s+([^;(){]*?=[^;]*);"), re.compile(r"(?:^|,)\s*" + NAME + r"(?:\[[^\]]*\])*\s*=")),
+    (re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?=[ \t])", re.M), re.compile("^" + NAME)),
+]
+
+
+def constants(path):
+    with open(path, encoding="utf-8") as file:
+        text = without_comments(file.read())
+    for body, name in BODIES:
+        for m in body.finditer(text):
+            for n in name.finditer(m.group(1)):
+                yield n.group(1), text.count("\n", 0, m.start()) + 1
+
+
+def check_constants():
+    places = collections.defaultdict(list)
+    for path in sources("src/*.c", "src/*.h", "include/*.h"):
+        for name, line in constants(path):
+            places[name].append((path, line))
+    bad = 0
+    for name, where in sorted(places.items()):
+        files = {p for p, _ in where}
+        if len(files) == 1 and all(p.endswith(".h") for p in files):
+            continue  # two branches of an #if
+        if len(where) < 2 or all(p.startswith(APART) for p in files):
+            continue
+        print(f"names: {name} is two constants: " + ", ".join(f"{p}:{n}" for p, n in where), file=sys.stderr)
+        bad += 1
+    return bad, len(places)
+
+
+def tests_named(path):
+    """What the head of a source, the comment before its first line of code, names as its tests."""
+    head = []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if not line.startswith("//"):
+                break
+            head.append(line[2:].strip())
+    found = re.search(r"\bTests: ([^.]*(?:\.(?:c|py|mjs|sh)\b[^.]*)*)\.", " ".join(head))
+    return re.split(r",\s*|\s+and\s+", found.group(1)) if found else []
+
+
+def check_tests():
+    tests = [os.path.splitext(os.path.basename(f))[0] for f in sources("test/*", "python/tests/*")]
+    bad = 0
+    for path in sources("src/*.c"):
+        folder, name = os.path.split(path[len("src/"):])
+        if name.startswith(NO_TEST) or path.startswith(APART):
+            continue
+        if any(os.path.exists(f"test/{f}/test_{name}") for f in {folder, folder.split("/")[0]}):
+            continue
+        named = tests_named(path)
+        missing = [t for t in named if not fnmatch.filter(tests, os.path.splitext(t.strip())[0])]
+        if missing or not named:
+            what = "names no test" if not named else "names tests that do not exist: " + ", ".join(missing)
+            print(f"names: {path} {what}; there is no test/{folder}/test_{name} either", file=sys.stderr)
+            bad += 1
+    return bad
+
+
+def main():
+    same, count = check_constants()
+    untested = check_tests()
+    if same or untested:
+        return 1
+    print(f"names: {count} constants, each its own; every source's tests are found")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
