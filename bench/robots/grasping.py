@@ -4,9 +4,11 @@ on a cylinder that stand on a table; the table goes down, and then the hand is s
 
   grasping.py ABUT DIR [--time S] [--only TEXT] [--keep FOLDER]
 How slippery may the object be? The least friction with which it is held for the first seconds is found by bisection; with 1.05 times that
-it must be held for the whole minute. Printed: that friction, beside it what the grip's normal forces and the weight in the shaken hand
-demand of parallel fingers (theirs alone is a closed form), how far the object moves in the hand after the first second of shaking, by how
-much its mean place differs between the first and the last ten seconds, in which the shaking repeats itself, by how much joints differ that an
+it must be held for the whole minute: nowhere farther than a millimetre, and in the first seconds no faster than a millimetre a minute.
+Printed: that friction, beside it what the grip's normal forces and the weight in the shaken hand demand of faces that are parallel (theirs
+alone is a closed form: where a cylinder touches a finger along a line and the other, not quite parallel, at a point, nothing but the line
+holds it against turning, which takes more), how far the object moves in the hand after the first second of shaking, how
+fast its mean place changes between the first and the last ten seconds, in which the shaking repeats itself, by how much joints differ that an
 equality couples, the error of equalities at the end, steps unconverged. --keep writes the scenes, with their controls, into a folder."""
 import argparse
 import csv
@@ -25,6 +27,7 @@ import numpy as np
 import collection
 
 MARGIN = 1.05
+FAR = 1e-3  # m: farther, in a minute, the object is not held
 SETTLED, SHAKEN, TRIAL = 3.0, 4.0, 4.0  # s: the table is away; the hand is shaken; length of a trial
 UP, SIDE, PERIOD = (0.004, 3.0), (0.004, 2.3), 10.0  # m, Hz; s after which both begin again
 G = 9.81
@@ -187,7 +190,7 @@ def write_controls(path, grip, end):
 
 
 def run(options, scene, grip, end, coupled):
-    """What the run says, and where the object is in the hand (from SHAKEN on), how much its mean place changes, what it is pressed with
+    """What the run says, and where the object is in the hand (from SHAKEN on), how much its mean place changes in a minute, what it is pressed with
     (before shaking), and by how much the coupled joints differ at most."""
     with tempfile.TemporaryDirectory() as folder:
         controls = os.path.join(folder, "controls.csv")
@@ -214,7 +217,7 @@ def run(options, scene, grip, end, coupled):
     thing, carriage = np.array(places["object"]), np.array(places["carriage"])
     inside = (thing - carriage)[thing[:, 0] > SHAKEN + 1, 1:]
     n = max(1, min(len(inside) // 2, round(PERIOD / 0.02)))
-    creep = np.linalg.norm(inside[-n:].mean(0) - inside[:n].mean(0))
+    creep = np.linalg.norm(inside[-n:].mean(0) - inside[:n].mean(0)) * 60 / (0.02 * max(1, len(inside) - n))
     return json.loads(done.stdout), np.linalg.norm(inside - inside[0], axis=1), creep, normal, apart
 
 
@@ -227,16 +230,16 @@ def measure(options, name, file, shape, folder):
     trial = SHAKEN + TRIAL
     low, high = 0.02, 2.0
     said, way, *_ = held(options, name, file, shape, high, folder, trial)
-    if not way.max() < 1e-3:
+    if not way.max() < FAR:
         return [name, shape, "not held even with friction 2", "", "", "", f"{way.max():.1e}", f"{said['equality_error']:.1e}", said["unconverged_steps"], "falls"]
     while high / low > 1.005:
         middle = math.sqrt(low * high)
-        said, way, *_ = held(options, name, file, shape, middle, folder, trial)
-        low, high = (low, middle) if said["failure"] is None and way.max() < 1e-3 else (middle, high)
+        said, way, creep, *_ = held(options, name, file, shape, middle, folder, trial)
+        low, high = (low, middle) if said["failure"] is None and way.max() < FAR and creep < FAR else (middle, high)
     said, way, creep, normal, apart, grip = held(options, name, file, shape, MARGIN * high, folder, SHAKEN + options.time)
     w = 2 * math.pi
     load = grip.mass * math.hypot(G + UP[0] * (w * UP[1]) ** 2, SIDE[0] * (w * SIDE[1]) ** 2)
-    verdict = "holds" if said["failure"] is None and way.max() < 1e-3 else "falls"
+    verdict = "holds" if said["failure"] is None and way.max() < FAR else "falls"
     return [name, shape, f"{high:.4f}", f"{load / normal:.4f}" if name != "allegro" else "", f"{normal:.3f}", f"{way.max():.1e}", f"{creep:.1e}", f"{apart:.1e}" if name in COUPLED else "",
             f"{said['equality_error']:.1e}", f"{said['unconverged_steps']} of {said['steps']}", verdict]
 
@@ -250,7 +253,7 @@ def main():
     parser.add_argument("--keep", default="")
     options = parser.parse_args()
     options.abut = os.path.abspath(options.abut)
-    print("hand", "object", "least friction", "closed form", "pressed N", "moves m", "creeps m", "coupled", "equality m", "unconverged", "verdict", sep="\t")
+    print("hand", "object", "least friction", "closed form", "pressed N", "moves m", "creeps m/min", "coupled", "equality m", "unconverged", "verdict", sep="\t")
     bad = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or temporary
