@@ -16,6 +16,7 @@
 #include "dynamics/trees.h"
 #include "fault.h"
 #include "fits.h"
+#include "folded.h"
 #include "holdback.h"
 #include "internal.h"
 #include "math/spatial.h"
@@ -46,6 +47,7 @@ static abStatus move(const abModel* model, abData* data) {
   ab_response_begin(model, data);         // 3 how impulses change it
   abStatus status = detect(model, data);  // 4 boxes -> candidate pairs; 5 pairs -> geometry
   if (status == AB_OK && !ab_laws_hold(model, data)) status = AB_ERROR_MEMORY;
+  if (status == AB_OK) status = ab_folded_stay(model, data);
   if (status == AB_OK) status = solve_contact(model, data, &answer);  // 6 impulses; 7 applied to v
   if (status == AB_OK)  //   nobody passes through anybody
     status = ab_hold_back(model, data, answer.v, answer.shift, answer.share);

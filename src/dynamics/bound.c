@@ -11,11 +11,12 @@
 //              low = 0, high = infinity: it pushes, never pulls. v* = -g / h while g > 0: the joint
 //              arrives, and stops there at once. v* = -g / (5 h) when beyond: the excess decays by
 //              a fifth in each step, without overshoot (a first-order return, as a critically
-//              damped spring pressed into a wall has); from far outside slower (return_speed). W =
-//              1e6 times the joint's articulated inertia m: a steady acceleration a against the
-//              stop holds at g = -5e-6 a h^2. A ball's limit is the angle of its rotation; s is the
-//              rotation's axis, reversed. Where that limit is 0 the ball is held: three bounds
-//              about its axes, low = -infinity.
+//              damped spring pressed into a wall has); from far outside slower (return_speed), and
+//              not at all while its tree is folded into something (folded.c). W = 1e6 times the
+//              joint's articulated inertia m: a steady acceleration a against the stop holds at g =
+//              -5e-6 a h^2. A ball's limit is the angle of its rotation; s is the rotation's axis,
+//              reversed. Where that limit is 0 the ball is held: three bounds about its axes, low =
+//              -infinity.
 //   friction   v* = 0, low = -h f, high = h f, W as above: sticks (creeping by less than
 //              1e-6 h f / m, which is then set to zero) until the load exceeds f, then slides
 //              against f. A ball's friction acts about each of its axes, as in MJCF.
@@ -59,7 +60,7 @@ abBound* ab_bound_add(abTrees* t, int joint) {
   bound->joint = joint, bound->n = t->link[joint].ndof, bound->dof = t->link[joint].dof;
   bound->next = t->link[joint].bound;
   bound->actuator = -1;
-  bound->stiff = bound->dry = false;
+  bound->stiff = bound->dry = bound->far = false;
   for (int k = 0; k < 6; k++) bound->s[k] = 0;
   bound->weight = bound->target = bound->low = bound->high = 0;
   bound->state = AB_BOUND_LOW;
@@ -88,6 +89,7 @@ static void add_limit(abData* data, int joint, double gap, const double* s) {
   for (int k = 0; k < b->n; k++) b->s[k] = s[k];
   b->stiff = true;
   b->target = gap > 0 ? -gap / data->h : return_speed(data, joint, -gap);
+  b->far = gap < 0 && b->target < -AB_BOUND_RETURN * gap / data->h;
   b->high = INFINITY;
   b->state = along(b, data->v) < b->target ? AB_BOUND_INSIDE : AB_BOUND_LOW;
 }
@@ -415,25 +417,52 @@ static bool returns(const abBound* b) {
   return b->stiff && !b->dry && b->state == AB_BOUND_INSIDE && b->target > 0;
 }
 
-// Takes the speed of returning limits off v: the solution with their targets at zero. factored: the
-// tree is, with the present branches.
-static void stop_returning(abData* data, int mover, bool factored, double* v) {
+// What the returns of limits, of all or those far outside, change in the velocities, to t->change.
+// False if there are none.
+static bool find_return(const abTrees* t, int mover, bool all) {
+  const abMover* m = &t->model->mover[mover];
+  bool any = false;
+  memset(t->impulse + m->dof0, 0, sizeof(double) * (size_t)m->ndof);
+  for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
+    const abBound* b = &t->bound[i];
+    if (!returns(b) || !(all || b->far)) continue;
+    any = true;
+    add_along(b, b->weight * b->target, t->impulse);
+  }
+  if (any) ab_tree_solve(t, mover, t->impulse, t->change);
+  return any;
+}
+
+// Takes `back` of find_return off v: the solution with the targets of these limits at zero.
+static void stop_returning(abData* data, int mover, bool all, const double* back, double* v) {
   abTrees* t = data->internal->trees;
   const abMover* m = &t->model->mover[mover];
+  for (int i = t->bound0[mover]; i < t->bound1[mover]; i++)
+    if (returns(&t->bound[i]) && (all || t->bound[i].far)) t->bound[i].target = 0;
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] -= back[i];
+  release(data, mover, v);
+}
+
+const double* ab_bounds_return(const abData* data, int mover) {
+  const abTrees* t = data->internal->trees;
+  bool far = false;
+  for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) far = far || t->bound[i].far;
+  return far && find_return(t, mover, false) ? t->change : NULL;
+}
+
+void ab_bounds_stay(abData* data, int mover, const double* back) {
+  stop_returning(data, mover, false, back, data->v_free);
+}
+
+// Returning limits leave no speed behind. factored: the tree is, with the present branches.
+static void come_to_rest(abData* data, int mover, bool factored, double* v) {
+  abTrees* t = data->internal->trees;
   bool any = false;
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) any = any || returns(&t->bound[i]);
   if (!any) return;
   if (!factored) ab_tree_factor(t, mover);  // this renews the weights
-  memset(t->impulse + m->dof0, 0, sizeof(double) * (size_t)m->ndof);
-  for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
-    abBound* b = &t->bound[i];
-    if (!returns(b)) continue;
-    add_along(b, -b->weight * b->target, t->impulse);
-    b->target = 0;
-  }
-  ab_tree_solve(t, mover, t->impulse, t->change);
-  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] += t->change[i];
-  release(data, mover, v);
+  find_return(t, mover, true);
+  stop_returning(data, mover, true, t->change, v);
 }
 
 void ab_bounds_finish(abData* data, int mover, double* v, double* move) {
@@ -448,7 +477,7 @@ void ab_bounds_finish(abData* data, int mover, double* v, double* move) {
     factored = !update_branches(t, mover, v);
   report_actuators(data, mover, v);  // contacts have changed what the servos see
   memcpy(move + m->dof0, v + m->dof0, bytes);
-  if (!ab_laws_join(t->laws, mover)) stop_returning(data, mover, factored, v);
+  if (!ab_laws_join(t->laws, mover)) come_to_rest(data, mover, factored, v);
   // what sticks stands still
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
     const abBound* b = &t->bound[i];

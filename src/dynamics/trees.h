@@ -37,6 +37,7 @@ typedef struct abBound {
   int actuator;       // -1 if none
   bool stiff;         // weight follows from the joint's articulated inertia
   bool dry;           // friction: INSIDE means sticking
+  bool far;           // a limit that its joint is far beyond
   double s[6];
   double weight, target, low, high;
   abBoundState state;
@@ -207,6 +208,10 @@ void ab_bounds_solve(abData* data, int mover, bool smooth, const double* base, d
 // ones, changes to them: v_free and the factorised tree are those of the new branches. False if
 // they are the same.
 bool ab_bounds_follow(abData* data, int mover, const double* v, double* v_free);
+// The part of the free motion that takes joints back from far beyond their limits, NULL if there is
+// none (it lies in t->change); and the free motion without it.
+const double* ab_bounds_return(const abData* data, int mover);
+void ab_bounds_stay(abData* data, int mover, const double* back);
 // After contact: takes back what a bound gave beyond its range, and the speed with which limits
 // return; move: the velocities with that speed, along which the coordinates are to move.
 void ab_bounds_finish(abData* data, int mover, double* v, double* move);

@@ -201,6 +201,26 @@ static void joint_far_beyond_its_limit_returns_slowly(void** state) {
   unload(&s);
 }
 
+// Folded into a wall and far beyond its limit, whose way back leads deeper in: the joint before it
+// can give way to that only at hundreds of rad/s, since the wall is tilted by 0.02. Nothing moves.
+static void arm_folded_into_a_wall_beyond_its_limit_stays_as_it_is(void** state) {
+  (void)state;
+  Scene s = load(
+      "<mujoco><compiler angle='radian'/><option timestep='.002' gravity='0 0 0'/><worldbody>"
+      "<geom type='box' size='.1 .1 .1' pos='.4 0 -.12' euler='.02 0 0' condim='1'/>"
+      "<body><joint axis='0 0 1' armature='1'/>"
+      "<geom type='box' size='.02 .02 .02' mass='1' contype='0' conaffinity='0'/>"
+      "<body><joint axis='0 1 0' range='.8 2' armature='4'/>"
+      "<geom type='box' pos='.25 0 0' size='.2 .03 .03' mass='1' condim='1'/></body>"
+      "</body></worldbody></mujoco>");
+  check_below(run(&s, 1), 1e-12);
+  for (int i = 0; i < 2; i++) check_near(s.data->q[i], 0, 1e-9);
+  s.data->q[0] = 3;  // away from the wall it comes back
+  run(&s, 2);
+  check_near(s.data->q[1], 0.8, 1e-6);
+  unload(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(base_that_overlaps_its_first_link_is_left_as_it_is),
@@ -211,6 +231,7 @@ int main(void) {
       cmocka_unit_test(contact_that_has_opened_is_an_ordinary_one),
       cmocka_unit_test(body_between_walls_that_are_too_near_rests_as_it_is),
       cmocka_unit_test(joint_far_beyond_its_limit_returns_slowly),
+      cmocka_unit_test(arm_folded_into_a_wall_beyond_its_limit_stays_as_it_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
