@@ -117,14 +117,19 @@ static bool out_of_reach(const abPatchContact* c, double depth, bool was) {
   return depth > DEEP * c->thin && depth > TURN_TO_OPEN * c->reach;
 }
 
-// The depth at which the contact rests, 0: none but that of its load. It follows the bodies when
-// they part, and a new normal.
+// The depth at which the contact rests, 0: none but that of its load. It follows a new normal, and
+// the bodies when they part by more than this share of the thinner one. Would it follow the least
+// motion, contacts that press against each other would each take over in turn what the others give
+// way by, and wedge their bodies.
+#define FOLLOWS 1e-4
+
 static double rest_depth(const abContactProblem* problem, const abPatchContact* c, double before) {
   const abPair* pair = &problem->pair[c->pair];
   double depth = pair->patch.depth, deep = BEGINS_DEEP * c->thin;
   if (before > 0) {
     if (depth > before + deep) return depth;
-    return depth > 0.1 * DEEP * c->thin ? fmin(before, depth) : 0;
+    if (!(depth > 0.1 * DEEP * c->thin)) return 0;
+    return depth < before - FOLLOWS * c->thin ? depth : before;
   }
   if (!pair->fresh || !(depth > deep) || !(c->side[0].branch || c->side[1].branch)) return 0;
   abVec3 v[2];
