@@ -50,6 +50,8 @@ typedef struct Measure {
   char* text;
   Reduce reduce;
   Quantity quantity;
+  char sign;  // '<' or '>': 1 where the value is below or above the bound, else 0; 0: the value
+  double bound;
 } Measure;
 
 typedef struct Condition {

@@ -1,5 +1,5 @@
-// What is measured in a run: a quantity at its end, or its least, greatest, mean or first value;
-// and the conditions that end a run early.
+// What is measured in a run: a quantity at its end, or its least, greatest, mean or first value, or
+// whether that is below or above a bound; and the conditions that end a run early.
 //
 // At rest is a body no point of which moves faster than speed * sqrt(|g| r), r being its radius:
 // what it would reach in falling by speed^2 / 2 of its radius. The scene is at rest when all bodies
@@ -18,6 +18,20 @@ static size_t trim(const char** text, size_t n) {
   return n;
 }
 
+// "... < number" and "... > number" become what stands before the sign; returns its length.
+static size_t split_bound(const char* text, size_t n, char* sign, double* bound) {
+  size_t k = n;
+  while (k > 0 && text[k - 1] != '<' && text[k - 1] != '>') k--;
+  if (k == 0) return n;
+  const char* number = text + k + (k < n && text[k] == '=');
+  char* end;
+  double b = strtod(number, &end);
+  if (end == number || end != text + n || !isfinite(b)) return n;  // a name with such a sign
+  *sign = text[k - 1];
+  *bound = b;
+  return k - 1;
+}
+
 abStatus measure_read(const abModel* model, const char* name, const char* text, Measure* m,
                       abError* error) {
   static const char* const word[] = {
@@ -25,6 +39,14 @@ abStatus measure_read(const abModel* model, const char* name, const char* text, 
   static const char peak[] = ".peak_force";
   const char* inner = text;
   size_t n = trim(&inner, strlen(text));
+  m->sign = 0;
+  n = trim(&inner, split_bound(inner, n, &m->sign, &m->bound));
+  const char* dot = strrchr(text, '.');
+  if (!m->sign && strpbrk(dot ? dot : text, "<>"))
+    return sweep_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
+                      "measure '%s' = %s: write a quantity, < or >, and a number, as in "
+                      "\"body.cube.z < 0.1\"",
+                      name, text);
   m->reduce = REDUCE_LAST;
   for (Reduce r = REDUCE_MIN; r <= REDUCE_FIRST && m->reduce == REDUCE_LAST; r++) {
     size_t k = strlen(word[r]);
@@ -202,5 +224,7 @@ void watch_end(const Watch* w, const abData* data, double* measure) {
       measure[i] = quantity_value(&m->quantity, w, data);
     else
       measure[i] = m->reduce == REDUCE_MEAN ? w->total[i] / w->nstep : w->total[i];
+    // what is not a number is neither below nor above
+    if (m->sign) measure[i] = m->sign == '<' ? measure[i] < m->bound : measure[i] > m->bound;
   }
 }

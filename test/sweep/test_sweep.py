@@ -326,6 +326,19 @@ class Physics(Case):
         np.testing.assert_allclose(float(rows[0]["time"]), math.sqrt(2 / 9.81), atol=0.002)
         np.testing.assert_allclose(float(rows[1]["time"]), 5 / 9.81, atol=0.002)
 
+    def test_a_bound_makes_a_measure_one_or_zero(self):
+        bound = {"up": "max(body.cube.x)>=0.3", "slow": "body.cube.speed < 1e-3", "far": " body.cube.x > 0.5 ",
+                 "rested": "time_to_rest < 10", "late": "time_to_rest > 10"}
+        spec = self.spec(measure={**bound, "most": "max(body.cube.x)", "speed": "body.cube.speed",
+                                  "x": "body.cube.x", "rest": "time_to_rest"}, time=0.7)
+        rows = self.sweep(spec)
+        most, speed, x, rest = (self.column(rows, name) for name in ("most", "speed", "x", "rest"))
+        for name, truth in {"up": most >= 0.3, "slow": speed < 1e-3, "far": x > 0.5, "rested": rest < 10,
+                            "late": rest > 10}.items():
+            np.testing.assert_array_equal(self.column(rows, name), truth, name)
+        self.assertEqual(len(set(self.column(rows, "far"))), 2)  # some do and some do not
+        self.assertTrue(np.any(np.isnan(rest)))                  # what never came is neither below nor above
+
     def test_params_of_the_contact_model_vary(self):
         spec = self.spec(vary={"param.tolerance": [1e-3, 1e-10]}, samples=None,
                          measure={"residual_max": "residual"})
@@ -391,6 +404,11 @@ class Failures(Case):
             ({"vary": {"geom.cube.friction": {"unifrom": [0, 1]}}}, "did you mean 'uniform'?"),
             ({"measure": {"x": "body.cub.x"}}, "did you mean 'cube'?"),
             ({"measure": {"x": "body.cube.xx"}}, "'xx' is not known"),
+            ({"measure": {"x": "body.cub.x < 1"}}, "did you mean 'cube'?"),
+            ({"measure": {"x": "body.cube.x < much"}}, "write a quantity, < or >, and a number"),
+            ({"measure": {"x": "body.cube.x <"}}, "write a quantity, < or >, and a number"),
+            ({"measure": {"x": "body.cube.x < nan"}}, "write a quantity, < or >, and a number"),
+            ({"measure": {"x": "1 < body.cube.x < 2"}}, "a measure begins with"),
             ({"measure": {"x": "contact.cube.flor.slip"}}, "did you mean 'floor'?"),
             ({"measure": {"x": "max(contact.cube.floor.slip)"}}, "adds up"),
             ({"measure": {"status": "body.cube.x"}}, "column"),
@@ -570,6 +588,7 @@ class Examples(Case):
                                         run["geom.bar.friction"]], [0.013, offset / 100, 0.4], atol=1e-12)
             np.testing.assert_allclose(run["area"], 0.026**2, rtol=1e-6)  # both pads follow
             turn.append(run["turn"])
+            self.assertEqual(run["holds"], run["turn"] < 0.1)
         self.assertLess(turn[0], 1e-6)
         self.assertLess(turn[1], 0.1)
         self.assertGreater(turn[2], 0.5)  # its end lies on the floor
