@@ -26,18 +26,18 @@ data.v[:] = [1.0, 0, 0, 0, 0, 8.0]
 with abut.record(data, every=5) as run:
     data.step(600)
 data.body("cube").pos, data.stat.status""",
-    "How it slid: speed, spin and energy over time. A sliding patch that spins has less friction against the sliding, so it goes farther than $v^2 / (2 \\\\mu g)$.",
+    "How it slid: speed and spin over time, and its path. A sliding patch that spins has less friction against the sliding, so it goes farther than $v^2 / (2 \\\\mu g)$; and since it brakes, its pressure is larger in front, so the spin draws it aside.",
     """import matplotlib.pyplot as plt
 
 r = run.recording
 fig, ax = plt.subplots(1, 2, figsize=(10, 3.5), layout="constrained")
 ax[0].plot(r.time, r.twist[:, 1, 0], label="speed [m/s]")
 ax[0].plot(r.time, r.twist[:, 1, 5] / 8, label="spin [8 rad/s]")
-ax[0].set(xlabel="time [s]")
+ax[0].set(xlabel="time [s]", title="both end at the same time")
 ax[0].legend()
-ax[1].plot(r.pos[:, 1, 0], r.pos[:, 1, 1], ".-")
-ax[1].axvline(1 / (2 * 0.4 * 9.81), color="gray", linestyle="--", label="without spin")
-ax[1].set(xlabel="x [m]", ylabel="y [m]")
+ax[1].plot(1000 * r.pos[:, 1, 0], 1000 * r.pos[:, 1, 1], ".-", label="centre of the cube")
+ax[1].axvline(1000 / (2 * 0.4 * 9.81), color="gray", linestyle="--", label="where it would stop without spin")
+ax[1].set(xlabel="x [mm]", ylabel="y [mm], stretched", title="seen from above")
 ax[1].legend()
 plt.show()
 assert r.pos[-1, 1, 0] > 1 / (2 * 0.4 * 9.81)""",
@@ -109,8 +109,8 @@ MODES[c["mode"]]""",
 ]
 
 PUSHING = [
-    "# A pushing controller\nPushing a box with one finger is unstable: the box turns away. A controller that looks at the angle and steers the finger sideways keeps it straight. "
-    "Here its one gain is chosen by trying many at once in a batch.",
+    "# A pushing controller\nPushing a box with one finger is unstable: the box turns away. A controller that looks at the box and steers the finger sideways keeps it straight. "
+    "Its two gains are chosen by trying many at once in a batch.",
     """import abut
 import numpy as np
 import matplotlib.pyplot as plt
@@ -127,44 +127,64 @@ scene.add_geom("finger", body=finger, type="cylinder", size=(0.01, 0.02), mass=0
 scene.add_velocity("x", "vx", kv=500)
 scene.add_velocity("y", "vy", kv=500)
 model = scene.compile()""",
-    "The angle of the box steers the finger: $v_y = k \\\\theta + c\\\\, (y_{box} - y_{finger})$.",
-    """def push(gains, seconds=4.0, disturbance=0.004):
-    worlds = abut.Batch(model, len(gains))
-    worlds.q[:, 8] = disturbance            # the finger starts off the middle
+    "The finger is driven forwards, and sideways by $v_y = k\\, \\theta + c\\, (y_{box} - y_{finger})$: the angle of the box, and how far the finger is off its middle. "
+    "It starts 4 mm off. `worlds.q` has a row a world: position (3) and orientation (4) of the box, x and y of the finger.",
+    """def push(k, c, seconds=4.0):
+    worlds = abut.Batch(model, len(k))
+    worlds.q[:, 8] = 0.004
     path = []
     for _ in range(int(seconds / 0.02)):
-        q = worlds.quat[:, 1]
-        angle = 2 * np.arctan2(q[:, 3], q[:, 0])
+        q = worlds.q
+        angle = 2 * np.arctan2(q[:, 6], q[:, 3])
         worlds.ctrl[:, 0] = 0.05
-        worlds.ctrl[:, 1] = np.clip(gains * angle + 2 * (worlds.q[:, 1] - worlds.q[:, 8]) * (gains != 0), -0.1, 0.1)
+        worlds.ctrl[:, 1] = np.clip(k * angle + c * (q[:, 1] - q[:, 8]), -0.1, 0.1)
         worlds.step(10)
-        path.append(np.column_stack([worlds.q[:, :2], angle]))
-    return np.array(path)                   # (samples, worlds, 3)
+        path.append(np.column_stack([q[:, :2], angle, q[:, 7] - 0.062, q[:, 8]]))
+    return np.array(path)                   # (samples, worlds, 5): x, y and angle of the box, x and y of the finger
 
-gains = np.linspace(0, 1.0, 16)
-path = push(gains)
+k, c = np.linspace(-0.4, 1.2, 9), np.linspace(0, 8, 9)
+path = push(*(g.ravel() for g in np.meshgrid(k, c)))
+worst = np.degrees(np.abs(path[-50:, :, 2]).max(0)).reshape(9, 9)    # of the last second
 path.shape""",
-    "Without control the box turns away; with some gain it goes straight.",
-    """fig, ax = plt.subplots(1, 2, figsize=(11, 3.5), layout="constrained")
-for i in (0, 4, 10, 15):
-    ax[0].plot(path[:, i, 0], np.degrees(path[:, i, 2]), label=f"gain {gains[i]:.2f}")
-ax[0].set(xlabel="x of the box [m]", ylabel="angle [degrees]")
-ax[0].legend()
-ax[1].plot(gains, np.degrees(np.abs(path[-25:, :, 2]).max(0)), "o-")
-ax[1].set(xlabel="gain", ylabel="angle in the last half second [degrees]")
+    "Which gains keep the box straight? Every cell of the map is a world. With a gain for the angle that is negative, or none at all, the box is lost; with a gain that is "
+    "positive it comes back, the straighter the larger the gain. Where c is the speed over the distance from the finger to the middle of the box, "
+    "0.05 m/s / 0.05 m, the finger moves along the line through the middle, and the box hardly turns at all.",
+    """from matplotlib.colors import LogNorm
+
+best = int(worst.argmin())
+chosen = {"no control (k = c = 0)": 2, "c alone (k = 0, c = 4)": 4 * 9 + 2, f"best (k = {k[best % 9]:.1f}, c = {c[best // 9]:.0f})": best}
+fig, ax = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+colours = ax[0].pcolormesh(k, c, worst, norm=LogNorm(), cmap="viridis_r")
+fig.colorbar(colours, ax=ax[0], label="largest angle in the last second [degrees]")
+ax[0].set(xlabel="k, gain of the angle [m/s]", ylabel="c, gain of the offset [1/s]")
+for i, (label, world) in enumerate(chosen.items()):
+    ax[0].plot(k[world % 9], c[world // 9], "o", color=f"C{i + 1}", markeredgecolor="white", markersize=10)
+    ax[1].plot(path[:, world, 0], np.degrees(path[:, world, 2]), color=f"C{i + 1}", label=label)
+ax[1].set(xlabel="x of the box [m]", ylabel="angle of the box [degrees]")
+ax[1].legend()
 plt.show()
-best = int(np.abs(path[-25:, :, 2]).max(0).argmin())
-assert np.abs(path[:, best, 2]).max() < np.abs(path[:, 0, 2]).max()
-gains[best]""",
-    "The best one, watched. `world(i)` of a batch is a simulation of its own.",
+assert worst.ravel()[best] < 1 and worst.ravel()[2] > 20""",
+    "The same three from above, a picture every half second; the finger is the dot.",
+    """fig, axes = plt.subplots(1, 3, figsize=(12, 3), sharey=True, layout="constrained")
+corner = 0.05 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]])
+for i, (ax, (label, world)) in enumerate(zip(axes, chosen.items())):
+    for x, y, angle, xf, yf in path[24::25, world]:
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        ax.plot(*(corner @ turn.T + [x, y]).T, color=f"C{i + 1}", linewidth=1)
+        ax.add_patch(plt.Circle((xf, yf), 0.01, color="black"))
+    ax.set(title=label, xlabel="x [m]", aspect="equal", xlim=(-0.07, 0.25), ylim=(-0.11, 0.07))
+axes[0].set_ylabel("y [m]")
+plt.show()""",
+    "The best one, recorded and replayed; a simulation of its own does what its world in the batch did, to the bit.",
     """data = abut.Data(model)
 data.q[8] = 0.004
-with abut.record(data) as run:
-    for _ in range(150):
-        angle = 2 * np.arctan2(data.body("box").quat[3], data.body("box").quat[0])
-        data.ctrl[:] = 0.05, np.clip(gains[best] * angle + 2 * (data.q[1] - data.q[8]), -0.1, 0.1)
+with abut.record(data, every=10) as run:
+    for _ in range(200):
+        angle = 2 * np.arctan2(data.q[6], data.q[3])
+        data.ctrl[:] = 0.05, np.clip(k[best % 9] * angle + c[best // 9] * (data.q[1] - data.q[8]), -0.1, 0.1)
         data.step(10)
-len(run.recording)""",
+assert np.array_equal(data.q[:2], path[-1, best, :2])
+abut.show(run)""",
 ]
 
 NOTEBOOKS = {"1_first_steps": FIRST, "2_friction_torque": TORQUE, "3_pushing": PUSHING}
