@@ -58,6 +58,21 @@ static abStatus write_failed(const char* path, abError* error) {
 // --- creating
 // -----------------------------------------------------------------------------------------
 
+// How to create a file, group or data set: without the time of day, so that the same run gives the
+// same bytes.
+static hid_t timeless(hid_t of_what) {
+  hid_t create = H5Pcreate(of_what);
+  H5Pset_obj_track_times(create, false);
+  return create;
+}
+
+static hid_t create_data(hid_t at, const char* name, hid_t type, hid_t space) {
+  hid_t create = timeless(H5P_DATASET_CREATE);
+  hid_t id = H5Dcreate2(at, name, type, space, H5P_DEFAULT, create, H5P_DEFAULT);
+  H5Pclose(create);
+  return id;
+}
+
 static bool add_text(hid_t at, const char* name, const char* value, bool attribute) {
   hid_t type = H5Tcopy(H5T_C_S1);
   H5Tset_size(type, strlen(value) + 1);
@@ -69,7 +84,7 @@ static bool add_text(hid_t at, const char* name, const char* value, bool attribu
     if (id >= 0) status = H5Awrite(id, type, value);
     if (id >= 0) H5Aclose(id);
   } else {
-    id = H5Dcreate2(at, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    id = create_data(at, name, type, space);
     if (id >= 0) status = H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, value);
     if (id >= 0) H5Dclose(id);
   }
@@ -106,7 +121,7 @@ static bool add_names(hid_t file, const char* path, const abModel* model, int n,
   H5Tset_cset(type, H5T_CSET_UTF8);
   hsize_t dim = (hsize_t)n;
   hid_t space = H5Screate_simple(1, &dim, NULL);
-  hid_t id = H5Dcreate2(file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t id = create_data(file, path, type, space);
   bool good = id >= 0 && (n == 0 || H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) >= 0);
   if (id >= 0) H5Dclose(id);
   H5Sclose(space);
@@ -125,7 +140,7 @@ static bool add_column(hid_t file, const abH5Shape* s) {
     chunk[i + 1] = s->dim[i] ? s->dim[i] : 1;
   }
   hid_t space = H5Screate_simple(s->ndim + 1, dim, most);
-  hid_t create = H5Pcreate(H5P_DATASET_CREATE);
+  hid_t create = timeless(H5P_DATASET_CREATE);
   H5Pset_chunk(create, s->ndim + 1, chunk);
   hid_t id =
       H5Dcreate2(file, s->path, ab_h5_type(s->number), space, H5P_DEFAULT, create, H5P_DEFAULT);
@@ -150,11 +165,13 @@ static bool add_model(hid_t file, const abModel* model) {
 static bool fill_file(H5* h5, hid_t file, bool sampled) {
   static const char* const group[] = {"/model", "/contacts", "/stat", "/states"};
   bool good = true;
+  hid_t create = timeless(H5P_GROUP_CREATE);
   for (int i = 0; i < 4 && good; i++) {
-    hid_t id = H5Gcreate2(file, group[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t id = H5Gcreate2(file, group[i], H5P_DEFAULT, create, H5P_DEFAULT);
     good = id >= 0;
     if (good) H5Gclose(id);
   }
+  H5Pclose(create);
   good = good && add_text(file, "format", "abut recording", true) &&
          add_number(file, "format_version", 1) && add_text(file, "abut_version", AB_VERSION, true);
   if (sampled)
@@ -176,9 +193,10 @@ static void close_image(char* image) {
 
 // The file without rows, made in memory: HDF5 does not survive a write that fails.
 static bool make_image(H5* h5, bool sampled, abBuffer* image) {
-  hid_t access = ab_h5_access();
+  hid_t access = ab_h5_access(), create = timeless(H5P_FILE_CREATE);
   bool good = H5Pset_fapl_core(access, (size_t)1 << 18, false) >= 0;
-  hid_t file = good ? H5Fcreate(h5->place, H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
+  hid_t file = good ? H5Fcreate(h5->place, H5F_ACC_TRUNC, create, access) : -1;
+  H5Pclose(create);
   H5Pclose(access);
   if (file < 0) return false;
   good = fill_file(h5, file, sampled) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;

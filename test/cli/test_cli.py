@@ -3,8 +3,11 @@
 
 usage: test_cli.py ABUT_PROGRAM [unittest options]; run from the root of the sources.
 """
+import filecmp
 import glob
 import json
+import os
+import time
 import unittest
 
 import h5py
@@ -229,6 +232,16 @@ class Controls(Case):
 
 
 class Convert(Case):
+    def test_the_same_run_gives_the_same_files(self):
+        names = ["film.h5", "film.glb", "film.html"]
+        for folder in ("a", "b"):
+            os.mkdir(self.path(folder))
+            for name in names:
+                self.good("run", BOX, "--time", "0.05", "--record", self.path(f"{folder}/{name}"))
+            time.sleep(1.1)  # more than the second in which HDF5 counts the time of day
+        for name in names:
+            self.assertTrue(filecmp.cmp(self.path(f"a/{name}"), self.path(f"b/{name}"), shallow=False), name)
+
     def test_recording_to_csv_is_what_the_run_wrote(self):
         a, b, h5 = self.path("a"), self.path("b"), self.path("run.h5")
         self.good("run", "scenes/dominoes.xml", "--time", "0.2", "--csv", a, "--record", h5)
