@@ -24,7 +24,7 @@
 #define DEEP 0.1
 
 static double extent(const abShape* shape, abPose pose, abVec3 direction) {
-  if (!shape || shape->type == AB_PLANE) return INFINITY;
+  if (!shape || shape->type == AB_SHAPE_PLANE) return INFINITY;
   abVec3 d = quat_rotate(quat_conj(pose.q), direction);
   return v3_dot(d, v3_sub(ab_support(shape, d), ab_support(shape, v3_neg(d))));
 }
