@@ -8,6 +8,7 @@
 // the tree has at the contact while its limits return, that takes the energy c^2 / (2 w). Where it
 // is more than UNBEARABLE times that of the return, the limits wait: they keep their joints from
 // going farther out, and take them back when they can.
+// Tests: test_hold.
 #include "folded.h"
 
 #include <math.h>
@@ -20,8 +21,8 @@
 #include "internal.h"
 #include "math/spatial.h"
 
-// Share of the thinner shape, as in hold.c.
-#define DEEP 0.1
+// Share of the thinner shape, that counts as deep, as BEGINS_DEEP in contact/patch/hold.c.
+#define FOLDED_DEEP 0.1
 
 static double extent(const abShape* shape, abPose pose, abVec3 direction) {
   if (!shape || shape->type == AB_SHAPE_PLANE) return INFINITY;
@@ -32,8 +33,8 @@ static double extent(const abShape* shape, abPose pose, abVec3 direction) {
 static bool is_deep(const abPair* pair) {
   const abPatch* patch = &pair->patch;
   if (patch->kind == AB_PATCH_NONE || !(patch->depth > 0)) return false;
-  return patch->depth > DEEP * fmin(extent(pair->shape1, pair->pose1, patch->normal),
-                                    extent(pair->shape2, pair->pose2, patch->normal));
+  return patch->depth > FOLDED_DEEP * fmin(extent(pair->shape1, pair->pose1, patch->normal),
+                                           extent(pair->shape2, pair->pose2, patch->normal));
 }
 
 #define UNBEARABLE 10.0

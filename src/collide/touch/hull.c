@@ -26,7 +26,7 @@ static const double PARALLEL = 1e-10;
 // Directions closer than this (squared) are the same feature.
 static const double SAME = 1e-6;
 // So many tolerances are no rounding; directions with this cosine lead out on the same side.
-static const double DEEP = 10, SAME_WAY = 0.9;
+static const double NO_ROUNDING = 10, SAME_WAY = 0.9;
 static const int NONE[2] = {-1, -1};
 
 int ab_touch_support(const abPolyhedron* p, abVec3 d, int start) {
@@ -271,7 +271,7 @@ static void climb_out(Search* s) {
 // Bodies that were in each other are so still, and the way out is that of the last step: nothing
 // else is looked for.
 static bool is_deep(const Search* s, abVec3 last) {
-  return !s->apart && s->best.g0 < -DEEP * s->w->touch->tolerance &&
+  return !s->apart && s->best.g0 < -NO_ROUNDING * s->w->touch->tolerance &&
          v3_dot(s->best.n, last) > SAME_WAY;
 }
 
