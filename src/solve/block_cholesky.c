@@ -307,11 +307,11 @@ AB_SIMD static void subtract_products6(int m, const double* restrict A, const do
 
 // Blocks of so many rows are those of joint trees, with another triangular factor (math/branch.h):
 // the diagonal block is F F^T here and there, F = L or L^T.
-enum { LARGE = 8 };
+enum { LARGE_BLOCK = 8 };
 
 // Dense Cholesky of a diagonal block, pivots guarded against what the diagonal was before.
 static int factor_diagonal(int n, double* A, const double* before, double floor) {
-  if (n >= LARGE) return branch_factor(n, A, before, floor);
+  if (n >= LARGE_BLOCK) return branch_factor(n, A, before, floor);
   int nreplaced = 0;
   for (int j = 0; j < n; j++) {
     double d = A[j * n + j];
@@ -335,8 +335,8 @@ static int factor_diagonal(int n, double* A, const double* before, double floor)
 static void divide_rows(int m, int n, const double* L, double* X) {
   for (int i = 0; i < m; i++) {
     double* x = X + i * n;
-    if (n >= LARGE) branch_upper(n, L, x);
-    for (int j = 0; j < n && n < LARGE; j++) {
+    if (n >= LARGE_BLOCK) branch_upper(n, L, x);
+    for (int j = 0; j < n && n < LARGE_BLOCK; j++) {
       double t = x[j];
       for (int k = 0; k < j; k++) t -= x[k] * L[j * n + k];
       x[j] = t / L[j * n + j];
@@ -511,8 +511,8 @@ static void solve_forward(const abBlockSymbolic* s, const double* value, double*
     double* xj = x + s->offset[s->order[j]];
     const double* L = value + s->value[s->start[j]];
     if (nj == 6) multiply_transposed6(L, xj);
-    if (nj >= LARGE) branch_upper(nj, L, xj);
-    for (int i = 0; i < nj && nj < LARGE && nj != 6; i++) {
+    if (nj >= LARGE_BLOCK) branch_upper(nj, L, xj);
+    for (int i = 0; i < nj && nj < LARGE_BLOCK && nj != 6; i++) {
       double t = xj[i];
       for (int k = 0; k < i; k++) t -= L[i * nj + k] * xj[k];
       xj[i] = t / L[i * nj + i];
@@ -544,8 +544,8 @@ static void solve_backward(const abBlockSymbolic* s, const double* value, double
         for (int k = 0; k < nj; k++) xj[k] -= B[r * nj + k] * x[s->entry[b] + r];
     }
     if (nj == 6) multiply6(L, xj);
-    if (nj >= LARGE) branch_lower(nj, L, xj);
-    for (int i = nj - 1; i >= 0 && nj < LARGE && nj != 6; i--) {
+    if (nj >= LARGE_BLOCK) branch_lower(nj, L, xj);
+    for (int i = nj - 1; i >= 0 && nj < LARGE_BLOCK && nj != 6; i--) {
       double t = xj[i];
       for (int k = i + 1; k < nj; k++) t -= L[k * nj + i] * xj[k];
       xj[i] = t / L[i * nj + i];

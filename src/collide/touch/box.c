@@ -10,19 +10,15 @@
 //
 // are the gaps, i, l, k and j, n, m in turn. The sign s is that of the start: the direction belongs
 // to a feature, turns with it, and does not change sides when the bodies pass through each other.
+// Tests: test_touch, test_touch_random.
 #include <float.h>
 
 #include "collide/touch/work.h"
 #include "math/quad.h"
 
 enum { AXES = AB_TOUCH_FEATURES };
-// Edges at less than this angle (squared) are parallel: their product adds no more to the gap than
-// the angle times their length.
-static const double PARALLEL = 1e-10;
 // A product of edges that is this close (squared) to the normal of a face is that.
 static const double FACE = 1e-12;
-// Directions closer than this (squared) are the same feature.
-static const double SAME = 1e-6;
 
 // How box 1 lies to box 2.
 typedef struct Lay {
@@ -136,7 +132,7 @@ static bool edge_gaps(const abTouchWork* w, const Lay* l, const Closing* c, doub
                      l->b[n] * fabs(l->R[i][m]);
       double gap = fabs(d) - taken, square = rf * rf + re * re;
       g->gap[k] = -DBL_MAX;
-      if (!(gap >= -least) || !(square > PARALLEL)) continue;
+      if (!(gap >= -least) || !(square > AB_TOUCH_PARALLEL)) continue;
       double im = l->R[i][m], in = l->R[i][n], near = FACE * square;
       if (rf * rf < near || re * re < near || im * im < near || in * in < near) continue;
       g->side[k] = d < 0 ? -1 : 1;
@@ -157,7 +153,7 @@ bool ab_touch_sat(const abTouchWork* w) {
 static double end_gap(const Lay* l, int k, double side) {
   double taken, square, d = along_axis(l, k, &taken, &square);
   if (k < 6) return side * d - taken;
-  return square > PARALLEL ? (side * d - taken) / sqrt(square) : -DBL_MAX;
+  return square > AB_TOUCH_PARALLEL ? (side * d - taken) / sqrt(square) : -DBL_MAX;
 }
 
 static abTouchFeature make_feature(const abTouchWork* w, const Gaps* g, int k, double g1) {
@@ -180,7 +176,8 @@ static int drop_copies(int n, abTouchFeature* feature, double* score) {
   int m = 0;
   for (int i = 0; i < n; i++) {
     bool copy = false;
-    for (int j = 0; j < m; j++) copy |= v3_norm2(v3_sub(feature[i].n, feature[j].n)) < SAME;
+    for (int j = 0; j < m; j++)
+      copy |= v3_norm2(v3_sub(feature[i].n, feature[j].n)) < AB_TOUCH_SAME;
     if (!copy) feature[m] = feature[i], score[m++] = score[i];
   }
   return m;

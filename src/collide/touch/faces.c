@@ -16,6 +16,7 @@
 // a part of s only, the one that moves more the less: levers are taken about the bodies where they
 // are at the start, and a body that rests has no lever to be wrong. For the same reason the centre
 // then is nearer to the face that moves more; it is half-way where the bodies touch.
+// Tests: test_touch, test_touch_random.
 #include <float.h>
 
 #include "collide/patch/patch.h"

@@ -9,6 +9,7 @@
 //
 // A feature whose gap between just these two vertices is too small cannot have a larger one: most
 // are settled by that.
+// Tests: test_touch, test_touch_random.
 #include <float.h>
 
 #include "collide/distance/gjk.h"
@@ -16,15 +17,11 @@
 #include "collide/touch/work.h"
 
 // Up to so many vertices are looked at one by one.
-enum { FEW = 16, MAX_TURNS = 32 };
+enum { FEW_VERTICES = 16, MAX_TURNS = 32 };
 // Of a vertex with more edges (the tip of a cone) only so many are multiplied.
 enum { VALENCE = 48 };
 // Up to so many products of faces and vertices all faces are looked at.
-enum { MANY = 20000 };
-// As in box.c.
-static const double PARALLEL = 1e-10;
-// Directions closer than this (squared) are the same feature.
-static const double SAME = 1e-6;
+enum { MANY_PAIRS = 20000 };
 // So many tolerances are no rounding; directions with this cosine lead out on the same side.
 static const double NO_ROUNDING = 10, SAME_WAY = 0.9;
 static const int NONE[2] = {-1, -1};
@@ -32,7 +29,7 @@ static const int NONE[2] = {-1, -1};
 int ab_touch_support(const abPolyhedron* p, abVec3 d, int start) {
   int best = start;
   double most = v3_dot(p->vert[start], d);
-  if (p->nvert <= FEW) {
+  if (p->nvert <= FEW_VERTICES) {
     for (int i = 0; i < p->nvert; i++) {
       double s = v3_dot(p->vert[i], d);
       if (s > most) most = s, best = i;
@@ -80,7 +77,7 @@ static double gap_along(const Search* s, abVec3 n, bool end) {
 
 static bool was_tried(const Search* s, abVec3 n) {
   for (int i = 0; i < s->ntried; i++)
-    if (v3_norm2(v3_sub(s->tried[i].n, n)) < SAME) return true;
+    if (v3_norm2(v3_sub(s->tried[i].n, n)) < AB_TOUCH_SAME) return true;
   return false;
 }
 
@@ -167,13 +164,14 @@ static bool offer_edges(Search* s) {
         continue;
       abVec3 n0 = v3_cross(A.e[i], B.e[j]);
       double length = v3_norm2(n0), sign = v3_dot(n0, v3_add(B.left[j], B.right[j]));
-      if (!(length > PARALLEL) || !(sign * v3_dot(n0, v3_add(A.left[i], A.right[i])) < 0)) continue;
+      if (!(length > AB_TOUCH_PARALLEL) || !(sign * v3_dot(n0, v3_add(A.left[i], A.right[i])) < 0))
+        continue;
       n0 = v3_scale(copysign(1 / sqrt(length), sign), n0);
       // the same product at the end
       abVec3 e = m3_apply(&a->R1, m3_apply_t(&a->R0, A.e[i]));
       abVec3 n1 = v3_cross(e, m3_apply(&b->R1, m3_apply_t(&b->R0, B.e[j])));
       double later = v3_norm2(n1);
-      if (!(later > PARALLEL)) continue;
+      if (!(later > AB_TOUCH_PARALLEL)) continue;
       n1 = v3_scale(copysign(1 / sqrt(later), sign), n1);
       better |= offer(s, n0, n1, NONE, (int[2]){A.half[i], B.half[j]});
     }
@@ -251,7 +249,7 @@ static void climb_out(Search* s) {
   const abTouchWork* w = s->w;
   const abTouch* t = w->touch;
   const abTouchSide *A = &w->side[0], *B = &w->side[1];
-  if (A->poly->nface * B->poly->nvert + B->poly->nface * A->poly->nvert <= MANY) {
+  if (A->poly->nface * B->poly->nvert + B->poly->nface * A->poly->nvert <= MANY_PAIRS) {
     double way;
     climb(s, ab_least_penetration(A->poly, t->pose1, B->poly, t->pose2, &way));
   } else {

@@ -1,4 +1,5 @@
 // Where round bodies touch: at a point, or along a line.
+// Tests: test_touch.
 #include "collide/touch/round.h"
 #include "geometry/support.h"
 

@@ -1,4 +1,5 @@
 // From polygon and thickness to the patch.
+// Tests: test_touch, test_touch_random.
 #include <float.h>
 
 #include "collide/touch/work.h"
@@ -6,9 +7,9 @@
 // A patch narrower than this fraction of the smaller body is a line, shorter, a point.
 static const double NARROW = 0.01;
 // Corners nearer to each other than this fraction of the smaller body are one.
-static const double SAME = 1e-12;
+static const double SAME_CORNER = 1e-12;
 // Ratio of second moments below which the smaller one has lost digits to the larger.
-static const double SLENDER = 1e-4;
+static const double SLENDER_OUTLINE = 1e-4;
 // Polygons narrower than this fraction of the least width are replaced, not widened.
 static const double THREAD = 1e-4;
 
@@ -82,7 +83,8 @@ static Extent measure_extent(const abPatch* p) {
     e.u = half >= 0 ? v2(x, y) : v2(fabs(y), p->mxy >= 0 ? x : -x);
   }
   e.along = sqrt((mean + spread) * per);
-  e.across = mean - spread > SLENDER * mean ? sqrt((mean - spread) * per) : extent_across(p, e.u);
+  e.across =
+      mean - spread > SLENDER_OUTLINE * mean ? sqrt((mean - spread) * per) : extent_across(p, e.u);
   return e;
 }
 
@@ -163,7 +165,7 @@ static void move_centre(const abTouchWork* w, abVec3 at, abVec2 slope, abVec2 c,
 }
 
 bool ab_touch_measure(const abTouchWork* w, abVec3 at, abVec2 slope, abVec2* polygon, abPatch* p) {
-  p->nvert = drop_copies(p->nvert, polygon, SAME * w->size);
+  p->nvert = drop_copies(p->nvert, polygon, SAME_CORNER * w->size);
   if (p->nvert == 0) return false;
   double width = w->width;
   abVec2 c = v2(0, 0), more;

@@ -1,4 +1,5 @@
 // What a body shows of itself along a normal: a face, or its whole outline.
+// Tests: test_touch, test_touch_random.
 #include <float.h>
 
 #include "collide/patch/patch.h"

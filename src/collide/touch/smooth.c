@@ -17,6 +17,7 @@
 // Of n vertices on a ball the middles of the facets lie 4 / n of the radius below its surface. The
 // surface that counts is the one parallel to the smooth one, by that much inside: a body that came
 // to lie on its facets is not lifted, and gains no energy by being taken for smooth.
+// Tests: test_touch_round.
 #include <float.h>
 
 #include "collide/touch/round.h"

@@ -1,11 +1,12 @@
 // When and in which direction a round body meets another.
+// Tests: test_touch_round.
 #include <float.h>
 
 #include "collide/distance/gjk.h"
 #include "collide/patch/patch.h"
 #include "collide/touch/round.h"
 
-enum { MAX_ADVANCES = 24, MANY = 200 };
+enum { MAX_ADVANCES = 24, MANY_FACES = 200 };
 
 void ab_touch_place(const abTouchWork* w, double time, abTouchPlace* out) {
   out->time = time;
@@ -111,7 +112,7 @@ static void try_directions(const abTouchWork* w, const abTouchPlace* at, abTouch
       abVec3 n = m3_col(&at->R[i], k);
       try_direction(w, at, v3_dot(n, between) < 0 ? v3_neg(n) : n, way);
     }
-    for (int f = 0; ab_touch_flat(s) && !s->skin->box && f < s->poly->nface && f < MANY; f++)
+    for (int f = 0; ab_touch_flat(s) && !s->skin->box && f < s->poly->nface && f < MANY_FACES; f++)
       try_direction(w, at, v3_scale(i ? 1 : -1, m3_apply(&at->R[i], s->poly->plane[f].n)), way);
   }
 }

@@ -9,6 +9,11 @@
 // A patch is never narrower than this fraction of the smaller body: enough for all that is divided
 // by its area.
 #define AB_TOUCH_WIDTH 1e-5
+// Edges at less than this angle (squared) are parallel: their product adds no more to the gap than
+// the angle times their length.
+#define AB_TOUCH_PARALLEL 1e-10
+// Directions closer than this (squared) are the same feature.
+#define AB_TOUCH_SAME 1e-6
 
 // One of the two bodies. Positions are from the work's origin.
 typedef struct abTouchSide {

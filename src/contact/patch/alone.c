@@ -8,10 +8,11 @@
 //
 //   law(X) = impulse + R (X - V),
 //
-// R = STIFFER Phi^-1, Phi the 6 x 6 response of its two bodies: the inertia against relative
-// motion, made stiffer by what surrounds them; Phi^-1 itself where it is the only contact, which is
-// then solved at once. Where the impulse is the law's, X = V. The problem is convex in six
+// R = AB_PATCH_STIFFER Phi^-1, Phi the 6 x 6 response of its two bodies: the inertia against
+// relative motion, made stiffer by what surrounds them; Phi^-1 itself where it is the only contact,
+// which is then solved at once. Where the impulse is the law's, X = V. The problem is convex in six
 // unknowns; a few Newton steps with the exact derivative of the law solve it.
+// Tests: test_patch_newton, test_patch.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -20,14 +21,6 @@
 #include "contact/patch/patch.h"
 #include "math/quad.h"
 #include "math/spatial.h"
-
-#define STIFFER 4.0
-// A contact whose step is below this share of its unit speed is left where it is; one beyond FAR of
-// it counts as far.
-#define NEAR_ENOUGH 1e-5
-#define FAR_OFF 1e-3
-
-enum { LOCAL_STEPS = 12, LOCAL_ROUNDS = 8, MOST_CUTS = 5 };
 
 // Columns of Phi for one free body.
 static void add_mobility(const abResponse* r, const abPatchContact* c, int k, double* phi) {
@@ -318,13 +311,13 @@ static bool solve_whole(abPatchContact* c, double least) {
   put_in_order(c->R, R);
   evaluate_at_X(c);
   lack_at(c, lack);
-  for (int i = 0; i < LOCAL_STEPS; i++) {
+  for (int i = 0; i < AB_PATCH_LOCAL_STEPS; i++) {
     if (!factor_at_X(c, R, lack, &factors)) return false;
     solve_lu(&factors, lack, s);
     double way = size_of(c, s), taken = 0, a = 1;
     if (way <= enough) return true;
     bool shorter = false;
-    for (int cut = 0; cut < MOST_CUTS && !shorter; cut++, a *= 0.5) {
+    for (int cut = 0; cut < AB_PATCH_LOCAL_CUTS && !shorter; cut++, a *= 0.5) {
       for (int k = 0; k < 6; k++) c->X[k] += (a - taken) * s[k];
       taken = a;
       evaluate_at_X(c);
@@ -389,7 +382,7 @@ AB_SIMD AB_FLATTEN static double solve_frozen(abPatchContact* c, double share, d
   double lack[6], s[6], F[6], first = 0, enough = least * c->unit;
   ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
   lack_at(c, lack);
-  for (int i = 0; i < LOCAL_STEPS; i++) {
+  for (int i = 0; i < AB_PATCH_LOCAL_STEPS; i++) {
     abPatchSlope G = c->X_G;
     for (int k = 0; k < 6; k++) F[k] = c->X_f[k] - lack[k];
     ab_patch_mix_slack(&G, ab_patch_trust(c, c->X_f, F));
@@ -409,7 +402,7 @@ static void begin_alone(abPatchContact* c) {
 
 static void relax_contact(abPatchContact* c) {
   begin_alone(c);
-  c->far = solve_frozen(c, 0.03, NEAR_ENOUGH);
+  c->far = solve_frozen(c, 0.03, AB_PATCH_NEAR_ENOUGH);
   ab_patch_linearise(c);
 }
 
@@ -436,8 +429,8 @@ static bool try_whole(abPatchContact* c, double least) {
 
 static void solve_only(abPatchContact* c) {
   begin_alone(c);
-  for (int i = 0; i < LOCAL_ROUNDS; i++) {
-    if (i > 0) c->far = solve_frozen(c, 0.03, NEAR_ENOUGH), follow_found(c);
+  for (int i = 0; i < AB_PATCH_LOCAL_ROUNDS; i++) {
+    if (i > 0) c->far = solve_frozen(c, 0.03, AB_PATCH_NEAR_ENOUGH), follow_found(c);
     if (!try_whole(c, 1e-3)) continue;
     follow_found(c);
     if (!try_whole(c, 1e-13)) continue;
@@ -460,12 +453,12 @@ int ab_patch_relax(abPatchIsland* island) {
     solve_only(island->contact[0]);
   else
     ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, island);
-  for (int i = 0; i < island->ncontact; i++) n += island->contact[i]->far > FAR_OFF;
+  for (int i = 0; i < island->ncontact; i++) n += island->contact[i]->far > AB_PATCH_FAR_OFF;
   return n;
 }
 
 abStatus ab_patch_alone(abPatchIsland* island) {
-  double stiffer = ab_patch_only(island) ? 1 : STIFFER;
+  double stiffer = ab_patch_only(island) ? 1 : AB_PATCH_STIFFER;
   double* R = AB_TAKE(island->scratch, double, 36 * island->ncontact);
   double(*Y)[6] = ab_arena_take(island->scratch, sizeof *Y * (size_t)island->ndof);
   if (!R || !Y) return AB_ERROR_MEMORY;

@@ -13,6 +13,7 @@
 // g is found by Newton's method for the convex problem 1/2 integral p^2 - c.g: with M the moments
 // of the region where g is positive, g <- M^-1 (1, c). What is left after a few steps is taken off
 // by moving the whole (abPatchLaw.at), so that friction acts at c exactly.
+// Tests: test_patch_law.
 #include <math.h>
 #include <string.h>
 
@@ -56,10 +57,9 @@ int ab_patch_store_size(const abPair* pair) {
 
 // The polygon without the vertices that hardly bend its border: they come and go with the bodies'
 // least motion. What is cut off is at most this share of the area for each.
-#define HARDLY_BENT 1e-4
 
 static int clean_polygon(const abPatch* patch, abVec2* out) {
-  double least = 2 * HARDLY_BENT * patch->area;  // twice a triangle's area
+  double least = 2 * AB_PATCH_HARDLY_BENT * patch->area;  // twice a triangle's area
   int n = 0;
   for (int i = 0; i < patch->nvert; i++) {
     abVec2 before = n > 0 ? out[n - 1] : patch->polygon[patch->nvert - 1];
@@ -208,12 +208,11 @@ static bool positive(const abPatchLaw* law, const double field[3]) {
 
 // Whether the principal moments differ by this much: of so thin a region integrals about a pole are
 // lost to cancellation.
-#define SLENDER 1e-5
 
 static bool is_slender(const double m[10]) {
   double A = m[AB_M_1], xx = A * m[AB_M_XX] - m[AB_M_X] * m[AB_M_X];
   double xy = A * m[AB_M_XY] - m[AB_M_X] * m[AB_M_Y], yy = A * m[AB_M_YY] - m[AB_M_Y] * m[AB_M_Y];
-  return !(xx * yy - xy * xy > SLENDER * (xx + yy) * (xx + yy));
+  return !(xx * yy - xy * xy > AB_PATCH_SLENDER * (xx + yy) * (xx + yy));
 }
 
 // Region, sum, centre and spread of the field, and the moments of the region about `origin`: of a
@@ -249,7 +248,6 @@ static bool set_region(abPatchLaw* law, abVec2* origin, abPolygonMoments* moment
 
 // c is kept off the border by this share of the way from there to the centroid: what is pressed
 // then has a size.
-#define BORDER 1e-3
 
 static abVec2 keep_inside(const abPatchLaw* law, abVec2 c) {
   double most = 1;
@@ -259,13 +257,15 @@ static abVec2 keep_inside(const abPatchLaw* law, abVec2 c) {
   if (n == 2) {
     abVec2 half = v2_sub(v2(law->x[1], law->y[1]), law->centroid);
     double along = v2_dot(d, half) / fmax(v2_dot(half, half), 1e-300);
-    return v2_add(law->centroid, v2_scale(fmin(fmax(along, BORDER - 1), 1 - BORDER), half));
+    return v2_add(law->centroid,
+                  v2_scale(fmin(fmax(along, AB_PATCH_BORDER - 1), 1 - AB_PATCH_BORDER), half));
   }
   for (int i = 0, j = n - 1; i < n; j = i++) {
     abVec2 out = v2(law->y[i] - law->y[j], law->x[j] - law->x[i]);
     double far = out.x * (law->x[i] - law->centroid.x) + out.y * (law->y[i] - law->centroid.y);
     double way = v2_dot(out, d);
-    if (way > (1 - BORDER) * far && way > 0) most = fmin(most, (1 - BORDER) * far / way);
+    if (way > (1 - AB_PATCH_BORDER) * far && way > 0)
+      most = fmin(most, (1 - AB_PATCH_BORDER) * far / way);
   }
   return v2_add(law->centroid, v2_scale(most, d));
 }
@@ -293,7 +293,8 @@ static void spread_along(abPatchLaw* law, abVec2 c) {
     double along = u.x * law->x[i] + u.y * law->y[i];
     low = fmin(low, along), high = fmax(high, along);
   }
-  double half = 0.5 * (high - low), middle = 0.5 * (high + low), most = (1 - BORDER) * half;
+  double half = 0.5 * (high - low), middle = 0.5 * (high + low),
+         most = (1 - AB_PATCH_BORDER) * half;
   double off = fmin(fmax(v2_dot(u, c) - middle, -most), most);
   double slope = half > 0 ? 3 * off / (half * half) : 0, zero = 1 - slope * middle;
   if (fabs(off) > half / 3) {
@@ -338,13 +339,9 @@ static void guess_field(const abPatchLaw* law, abVec2 c, double g[3]) {
   if (corner) take_off(&second, 4, c, g);
 }
 
-// Most steps for the field, and when its centre is near enough to c, in its own radii.
-enum { MOST_STEPS = 8 };
-#define NEAR 0.05
-
 static bool is_near(const abPatchLaw* law, abVec2 c) {
   abVec2 d = v2_sub(law->centre, c);
-  return v2_dot(d, d) <= NEAR * NEAR * law->spread2;
+  return v2_dot(d, d) <= AB_PATCH_NEAR_CENTRE * AB_PATCH_NEAR_CENTRE * law->spread2;
 }
 
 static void set_even(abPatchLaw* law) {
@@ -359,7 +356,7 @@ static bool find_field(abPatchLaw* law, abVec2 c) {
   abPolygonMoments m;
   abVec2 origin;
   guess_field(law, c, law->field);
-  for (int i = 0; i < MOST_STEPS && set_region(law, &origin, &m); i++) {
+  for (int i = 0; i < AB_PATCH_FIELD_STEPS && set_region(law, &origin, &m); i++) {
     if (is_near(law, c)) return true;
     if (!solve_field(m.m, origin, c, law->field)) break;
   }

@@ -6,6 +6,7 @@
 // of matrices are read and written as they lie. The last four may begin within the one before:
 // what both have is in the last. Blocks of fewer than four velocities have their columns one by
 // one.
+// Tests: test_tree_contact.
 #include <limits.h>
 #include <string.h>
 

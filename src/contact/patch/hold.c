@@ -22,19 +22,6 @@
 #include "contact/patch/patch.h"
 #include "math/spatial.h"
 
-// A contact is at most as stiff as if its bodies were heavier by 1 / HELD: else rounding would make
-// forces without bound, which do nothing.
-#define HELD 1e-2
-// Below this share of the least mobility pressing moves nothing at all.
-#define CANNOT_OPEN 1e-6
-// Turns of the joints [rad] beyond which a depth is not taken back,
-#define TURN_TO_OPEN 1.0
-// if it is deeper than this share of the thinner body, so that a cam at its dead centre presses on;
-// and it has opened when less than a tenth of that is left.
-#define DEEP 1e-2
-// A contact begins deep beyond this share: feet some millimetres in the floor still come up.
-#define BEGINS_DEEP 0.1
-
 // Opening speed u and relative angular velocity w of the unit velocity i, and the size of u's
 // terms, which is what its rounding is measured by.
 static double column(const abPatchContact* c, const bool has[2], int i, double* w, double* size) {
@@ -113,23 +100,21 @@ static void find_mobility(const abResponse* r, const abPatchContact* c, double p
 // Whether the depth needs turns that are no small angles. Once left alone, always so until the
 // bodies have parted.
 static bool out_of_reach(const abPatchContact* c, double depth, bool was) {
-  if (was) return depth > 0.1 * DEEP * c->thin;
-  return depth > DEEP * c->thin && depth > TURN_TO_OPEN * c->reach;
+  if (was) return depth > 0.1 * AB_PATCH_OUT_OF_REACH * c->thin;
+  return depth > AB_PATCH_OUT_OF_REACH * c->thin && depth > AB_PATCH_TURN_TO_OPEN * c->reach;
 }
 
 // The depth at which the contact rests, 0: none but that of its load. It follows a new normal, and
 // the bodies when they part by more than this share of the thinner one. Would it follow the least
 // motion, contacts that press against each other would each take over in turn what the others give
 // way by, and wedge their bodies.
-#define FOLLOWS 1e-4
-
 static double rest_depth(const abContactProblem* problem, const abPatchContact* c, double before) {
   const abPair* pair = &problem->pair[c->pair];
-  double depth = pair->patch.depth, deep = BEGINS_DEEP * c->thin;
+  double depth = pair->patch.depth, deep = AB_PATCH_BEGINS_DEEP * c->thin;
   if (before > 0) {
     if (depth > before + deep) return depth;
-    if (!(depth > 0.1 * DEEP * c->thin)) return 0;
-    return depth < before - FOLLOWS * c->thin ? depth : before;
+    if (!(depth > 0.1 * AB_PATCH_OUT_OF_REACH * c->thin)) return 0;
+    return depth < before - AB_PATCH_REST_FOLLOWS * c->thin ? depth : before;
   }
   if (!pair->fresh || !(depth > deep) || !(c->side[0].branch || c->side[1].branch)) return 0;
   abVec3 v[2];
@@ -144,11 +129,12 @@ void ab_patch_hold(const abContactProblem* problem, abPatchContact* c, double pa
   const abResponse* r = problem->response;
   double least = 0;
   for (int k = 0; k < 2; k++)
-    if (c->side[k].block >= 0) least += HELD * r->inv_mass[c->side[k].body];
+    if (c->side[k].block >= 0) least += AB_PATCH_HELD * r->inv_mass[c->side[k].body];
   find_mobility(r, c, part);
   c->reach = reach(c);
   bool was = !pair->fresh && memory->h > 0 && memory->held;
-  c->held = pair->held || part[2] < CANNOT_OPEN * least || out_of_reach(c, pair->patch.depth, was);
+  c->held = pair->held || part[2] < AB_PATCH_CANNOT_OPEN * least ||
+            out_of_reach(c, pair->patch.depth, was);
   c->rest = rest_depth(problem, c, pair->fresh ? 0 : memory->rest);
   for (int e = 0; e < 3; e++) part[e] = fmax(part[e], least);
 }

@@ -6,6 +6,7 @@
 // and since A leaves the floor in the same step, the law, which knows only the end of the step,
 // gives nothing there. For a block of the mass m, turning about an edge with the inertia I, that is
 // a loss of up to N b h / I of its speed. So A is given f times what it has borne in the last step.
+// Tests: test_patch_stories, test_stories_motion.
 #include <math.h>
 
 #include "contact/patch/patch.h"

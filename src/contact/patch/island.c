@@ -1,4 +1,5 @@
 // The algebra of one island: velocities, relative twists, impulses, residual.
+// Tests: test_patch_newton, test_patch.
 #include <math.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 // Each adds psi(s . v), psi' = -clamp(W (v* - s . v), low, high), to the energy that the island
 // minimises, s reaching into one or more blocks: W s s^T to the matrix while inside, and its
 // impulse to the gradient. Unlike the rows of joints they are no part of the inertia.
+// Tests: test_law_contact.
 #include <float.h>
 #include <math.h>
 #include <string.h>

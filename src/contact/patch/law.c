@@ -17,6 +17,7 @@
 // which the rule misses by several per cent of the load; then it is integrated in closed form, in
 // polar coordinates about the pole (quadrature.c), unless the region is so thin that cancellation
 // would leave noise. Which of the two is decided once in a step.
+// Tests: test_patch_law.
 #include <math.h>
 #include <string.h>
 
@@ -172,10 +173,6 @@ static bool pole_is_near(const abPatchLaw* law, const double s[3], double far) {
   return a * a + b * b < far * s[2] * s[2] * law->spread2;
 }
 
-// Beyond it the rule is exact to less than any tolerance, and nearer the integral about the pole
-// loses little by cancellation.
-#define FAR 2500
-
 static void fill_ring(abPatchLaw* law) {
   abRing* ring = &law->ring;
   if (ring->n > 0) return;
@@ -187,7 +184,7 @@ static void fill_ring(abPatchLaw* law) {
 // False if that is not for this pole.
 static bool friction_turning(abPatchLaw* law, const Slip* slip, double f[3], abPatchSlope* G) {
   const double* s = slip->s;
-  if (!pole_is_near(law, s, FAR)) return false;
+  if (!pole_is_near(law, s, AB_PATCH_FAR_POLE)) return false;
   fill_ring(law);
   abPole pole = {{-s[1] / s[2], s[0] / s[2]}, slip->slow / fabs(s[2])};
   abPoleSums sums;

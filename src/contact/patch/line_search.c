@@ -1,4 +1,5 @@
 // The exact line search of Newton's method on one island (solve.c).
+// Tests: test_patch_newton.
 #include <math.h>
 
 #include "contact/patch/newton.h"
@@ -22,7 +23,6 @@ static double row_slope(const abPatchIsland* island, const abPatchRow* r, double
 
 // A contact whose part in the slope at the end of the step is as its derivative said, but for this
 // share of the whole slope at the beginning, is taken for linear.
-#define STRAIGHT 1e-6
 
 static double find_rows(const abPatchIsland* island, abPatchWork* w) {
   double bent = 0;
@@ -87,7 +87,7 @@ static double find_slope(const abPatchIsland* island, double slope0, abPatchWork
       last -= c->step[k] * f[k];
       rise += c->step[k] * Gd[k];
     }
-    if (linear || fabs(last - first - rise) <= STRAIGHT * -slope0)
+    if (linear || fabs(last - first - rise) <= AB_PATCH_STRAIGHT * -slope0)
       w->at0 += first, w->rate += last - first;
     else
       w->bent[w->nbent++] = c, bent += last;

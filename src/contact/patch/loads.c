@@ -1,14 +1,10 @@
 // The loads that bound friction follow the pressure inside the linear problem (solve.c).
+// Tests: test_patch_newton.
 #include <math.h>
 #include <string.h>
 
 #include "contact/patch/newton.h"
 #include "math/spatial.h"
-
-// How often they follow without waiting. After that each change waits until the residual is near
-// zero, and is a part of what is wanted that shrinks from one to the next, until the residual stays
-// there: then they go on boldly.
-enum { BOLD = 4 };
 
 // Change of a contact's load that the step asks for, and of where it acts.
 static void wanted_change(const abPatchContact* c, double change[3]) {
@@ -149,7 +145,7 @@ static void pin_friction(abPatchIsland* island) {
 void ab_patch_follow(abPatchIsland* island, abPatchWork* w, abPatchFollow* loads, bool relaxed,
                      double gap) {
   bool near = island->residual <= AB_PATCH_NEAR,
-       bold = (near && loads->was_near) || loads->times < BOLD;
+       bold = (near && loads->was_near) || loads->times < AB_PATCH_BOLD;
   loads->was_near = near;
   if (relaxed) {
     follow_loads(island, w, 2, 1e-2, 1);
@@ -159,7 +155,8 @@ void ab_patch_follow(abPatchIsland* island, abPatchWork* w, abPatchFollow* loads
   if (loads->good && !near) return;
   loads->share = gap < loads->gap ? fmin(1, 1.5 * loads->share) : 0.5 * loads->share;
   loads->gap = gap;
-  if (!loads->direct || loads->times >= (near ? 2 * BOLD : BOLD) || !solve_loads(island, w))
+  if (!loads->direct || loads->times >= (near ? 2 * AB_PATCH_BOLD : AB_PATCH_BOLD) ||
+      !solve_loads(island, w))
     follow_loads(island, w, bold ? 4 : 1, 0.1 * loads->enough, bold ? 1 : loads->share);
-  if (++loads->times == BOLD) pin_friction(island);
+  if (++loads->times == AB_PATCH_BOLD) pin_friction(island);
 }

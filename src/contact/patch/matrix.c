@@ -1,6 +1,7 @@
 // The matrix M + sum J^T G J of one island: assembly and block-sparse factorisation. Rows of joints
 // add their stiffness where they are inside now, and take it off where the inertia holds it though
 // they have left that branch.
+// Tests: test_patch_newton, test_tree_contact.
 #include <float.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // What is kept of a patch for the next step, and what is told about it.
+// Tests: test_patch, test_patch_stories.
 #include <math.h>
 #include <string.h>
 
@@ -41,12 +42,10 @@ static void move_bristle(const abPatchSystem* system, abPatchContact* c) {
 // Where friction acts in the next step. Of a patch that sticks most of the old place stays: taken
 // over at once, friction moves the pressure and the pressure the friction, from step to step: a
 // patch high up on a pile answers with several times the change. With this share of the new one it
-// comes to rest as long as that factor is below 2 / TAKEN_OVER - 1.
-#define TAKEN_OVER 0.25
-
+// comes to rest as long as that factor is below 2 / AB_PATCH_TAKEN_OVER - 1.
 static void keep_acts(const abPatchContact* c, bool old, double acts[2]) {
   const abPatchLaw* law = &c->law;
-  double N = c->impulse[2], share = old && !(c->moves && c->slipping) ? TAKEN_OVER : 1;
+  double N = c->impulse[2], share = old && !(c->moves && c->slipping) ? AB_PATCH_TAKEN_OVER : 1;
   acts[0] = law->centre.x + law->at[0], acts[1] = law->centre.y + law->at[1];
   if (!(N > 0)) return;
   acts[0] += share * (-c->impulse[4] / N - acts[0]);

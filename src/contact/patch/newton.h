@@ -32,11 +32,6 @@ static inline double ab_patch_reported(double residual, double gap) {
 double ab_patch_line_search(abPatchIsland* island, abPatchWork* w);
 
 // --- loads.c
-// Most contacts of an island whose loads are solved for at once, and most times that loads follow.
-enum { AB_PATCH_MOST_DIRECT = 24, AB_PATCH_MOST_FOLLOWED = 60 };
-// A residual that counts as near zero.
-#define AB_PATCH_NEAR 1e-2
-
 typedef struct abPatchFollow {
   int times;      // not counting steps with each contact relaxed
   bool was_near;  // the residual was near zero the last time

@@ -7,19 +7,19 @@
 // pressures N(l) are to be the loads. That is a fixed point, found by Anderson's acceleration: the
 // next loads are the combination of the last few l whose N(l) - l vanishes to first order, moved on
 // by what is left of it. The best answer counts.
+// Tests: test_patch_newton.
 #include <math.h>
 #include <string.h>
 
 #include "contact/patch/newton.h"
 #include "math/spatial.h"
 
-enum { MOST_PASSES = 120, PASS_STEPS = 40, DEPTH = 5 };
-
 static double descend(abPatchIsland* island, abPatchWork* w, double enough) {
   for (int n = 0;; n++) {
     ab_patch_evaluate_all(island);
     island->residual = ab_patch_residual(island);
-    if (island->residual <= enough || n >= PASS_STEPS || !isfinite(island->residual)) break;
+    if (island->residual <= enough || n >= AB_PATCH_PASS_STEPS || !isfinite(island->residual))
+      break;
     island->iterations++;
     if (!ab_patch_find_direction(island, w)) break;
     ab_patch_take_step(island, ab_patch_line_search(island, w));
@@ -47,14 +47,14 @@ static void take_answer(abPatchIsland* island, const Kept* kept) {
 // The loads and what they lack, of the last passes; per contact, in units of its own size.
 typedef struct Passes {
   int n, at;  // how many are known, where the next goes
-  double *load[DEPTH], *lack[DEPTH];
+  double *load[AB_PATCH_PASS_DEPTH], *lack[AB_PATCH_PASS_DEPTH];
   double* next;
 } Passes;
 
 static bool take_passes(abPatchIsland* island, Passes* p) {
   *p = (Passes){.next = AB_TAKE(island->scratch, double, island->ncontact)};
   bool all = p->next != NULL;
-  for (int k = 0; k < DEPTH; k++) {
+  for (int k = 0; k < AB_PATCH_PASS_DEPTH; k++) {
     p->load[k] = AB_TAKE(island->scratch, double, island->ncontact);
     p->lack[k] = AB_TAKE(island->scratch, double, island->ncontact);
     all = all && p->load[k] && p->lack[k];
@@ -69,8 +69,8 @@ static double size_of_load(const abPatchContact* c) {
 // Weights w_k, 1 in all, for which |sum w_k lack_k| is least, as w_last = 1 - sum of the others:
 // the normal equations in the differences, with as much on their diagonal as keeps them solvable.
 static void find_weights(const abPatchIsland* island, const Passes* p, int last, double* weight) {
-  int m = 0, which[DEPTH], pivot[DEPTH];
-  double A[DEPTH * DEPTH], b[DEPTH];
+  int m = 0, which[AB_PATCH_PASS_DEPTH], pivot[AB_PATCH_PASS_DEPTH];
+  double A[AB_PATCH_PASS_DEPTH * AB_PATCH_PASS_DEPTH], b[AB_PATCH_PASS_DEPTH];
   for (int k = 0; k < p->n; k++)
     if (k != last) which[m++] = k;
   for (int i = 0; i < m; i++) {
@@ -92,15 +92,15 @@ static void find_weights(const abPatchIsland* island, const Passes* p, int last,
 // Notes the loads of this pass and what they lack, and sets those of the next.
 static void next_loads(abPatchIsland* island, Passes* p, double share) {
   int last = p->at;
-  double weight[DEPTH];
+  double weight[AB_PATCH_PASS_DEPTH];
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
     p->load[last][i] = c->law.load;
     p->lack[last][i] =
         c->law.mu > 0 ? fmax(c->impulse[2], ab_patch_least_load(c)) - c->law.load : 0;
   }
-  p->at = (last + 1) % DEPTH;
-  if (p->n < DEPTH) p->n++;
+  p->at = (last + 1) % AB_PATCH_PASS_DEPTH;
+  if (p->n < AB_PATCH_PASS_DEPTH) p->n++;
   find_weights(island, p, last, weight);
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
@@ -112,9 +112,6 @@ static void next_loads(abPatchIsland* island, Passes* p, double share) {
   }
 }
 
-// Steps in the passes that have brought nothing better, after which they begin anew.
-enum { PATIENCE = 8 };
-
 double ab_patch_fall_back(abPatchIsland* island, abPatchWork* w, double enough, double score) {
   Kept kept = {.v = AB_TAKE(island->scratch, double, island->ndof),
                .contact = AB_TAKE(island->scratch, abPatchContact, island->ncontact)};
@@ -122,8 +119,8 @@ double ab_patch_fall_back(abPatchIsland* island, abPatchWork* w, double enough, 
   if (!take_passes(island, &passes) || !kept.v || !kept.contact) return score;
   keep_answer(island, score, &kept);
   double share = 1;
-  for (int n = 0, since = 0; n < MOST_PASSES && !(kept.score <= 10 * enough); n++) {
-    if (++since > PATIENCE) since = 0, share *= 0.5, passes.n = passes.at = 0;
+  for (int n = 0, since = 0; n < AB_PATCH_MOST_PASSES && !(kept.score <= 10 * enough); n++) {
+    if (++since > AB_PATCH_PASS_PATIENCE) since = 0, share *= 0.5, passes.n = passes.at = 0;
     if (n > 0) next_loads(island, &passes, share);
     double left = descend(island, w, enough), now = ab_patch_reported(left, ab_patch_gap(island));
     if (!(now >= 0.5 * kept.score)) since = 0;

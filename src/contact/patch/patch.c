@@ -108,9 +108,6 @@ typedef struct Job {
   int alone;  // the island that is solved after the others, -1: none
 } Job;
 
-// Islands with more contacts than this are worth all threads, one after the other.
-enum { LARGE = 64 };
-
 static abStatus begin(abPatchIsland* island) {
   ab_patch_give(island);
   ab_patch_momenta(island);
@@ -123,13 +120,11 @@ static abStatus begin(abPatchIsland* island) {
 
 // Restitution of the normal velocity with friction can gain energy where the two are coupled
 // (Kane's paradox): then the rebound is lowered until it does not.
-enum { MOST_LOWERED = 8 };
-
 static abStatus solve_without_gain(abPatchIsland* island) {
   bool rebounds = false;
   for (int i = 0; i < island->ncontact; i++) rebounds |= island->contact[i]->rebounds;
   abStatus status = ab_patch_solve(island);
-  for (int i = 0; i < MOST_LOWERED && rebounds && status == AB_OK; i++) {
+  for (int i = 0; i < AB_PATCH_MOST_LOWERED && rebounds && status == AB_OK; i++) {
     if (!(ab_patch_work(island) > 1e-9)) break;  // with e = 1 it is zero but for rounding
     ab_patch_lower_rebound(island);
     status = ab_patch_solve(island);
@@ -140,15 +135,13 @@ static abStatus solve_without_gain(abPatchIsland* island) {
 // Overlaps that contradict each other, say of a body between two walls that are too near: neither
 // is taken back, and what each asks for, times its stiffness, would be the force. Who presses more
 // than a thousand times what would move its own bodies so asks for too much and rests as it is.
-#define TOO_MUCH 1e3
-
 static bool let_rest(abPatchIsland* island) {
   bool any = false;
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
     double wanted = fmin(c->plain[0][0], c->plain[1][0]);
     if (c->held || c->rest > 0 || !(wanted > 0)) continue;
-    if (!(c->impulse[2] > TOO_MUCH * c->mass * (wanted + c->unit))) continue;
+    if (!(c->impulse[2] > AB_PATCH_TOO_MUCH * c->mass * (wanted + c->unit))) continue;
     c->rest = island->system->problem->pair[c->pair].patch.depth;
     memset(c->law.target, 0, sizeof c->law.target);
     memset(c->plain, 0, sizeof c->plain);
@@ -186,20 +179,17 @@ static void solve_island(void* context, int i, int worker) {
   job->status[i] = solve_and_remember(job, &job->island[i], own ? own : job->problem->scratch);
 }
 
-// With fewer contacts, waking the threads for a loop takes longer than the loop.
-enum { WORTH_SHARING = 1024 };
-
 // Islands go to the threads one by one, but a single large one has them all for itself.
 static void solve_islands(Job* job, int n) {
   const abContactProblem* problem = job->problem;
   int nlarge = 0;
   for (int i = 0; i < n; i++)
-    if (job->island[i].ncontact > LARGE) nlarge++, job->alone = i;
+    if (job->island[i].ncontact > AB_PATCH_LARGE) nlarge++, job->alone = i;
   if (nlarge != 1) job->alone = -1;
   ab_pool_run(problem->pool, n, solve_island, job);
   if (job->alone < 0) return;
   abPatchIsland* island = &job->island[job->alone];
-  island->pool = island->ncontact > WORTH_SHARING ? problem->pool : NULL;
+  island->pool = island->ncontact > AB_PATCH_WORTH_SHARING ? problem->pool : NULL;
   job->status[job->alone] = solve_and_remember(job, island, problem->scratch);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "contact/island.h"
+#include "contact/patch/thresholds.h"
 #include "contact/quadrature.h"
 #include "solve/block_cholesky.h"
 
@@ -20,44 +21,6 @@ enum {
   AB_PATCH_DIRECT_LIMIT,
   AB_PATCH_NPARAM
 };
-
-// --- the thresholds of the model, each with what breaks when it is changed
-
-// A patch slides when more than half of its load moves faster than this many times slip_speed: well
-// above what the bristle's own motion reaches under a load that is slowly raised.
-#define AB_PATCH_SLIDING 4.0
-// The bristle of a patch that does not slide may grow to this many times the length of first
-// saturation: the last per cent of the limit surface is reached so, all with zero velocity.
-#define AB_PATCH_BRISTLE 20.0
-// The load that bounds friction is right when it differs from the normal impulse by no more than
-// this share; the reported residual counts it so that this is the default tolerance.
-#define AB_PATCH_GAP 1e-3
-// Friction of a sliding patch acts where its pressure does, to this share of its radius where it is
-// the only contact: a puck on tiles turns by the sum of what is left. Elsewhere AB_PATCH_GAP does.
-#define AB_PATCH_OFFSET 1e-9
-// The same in an impact: the force of a corner that strikes is the same for a free and a jointed
-// body.
-#define AB_PATCH_OFFSET_IMPACT 1e-7
-// Depth at rest, as a share of the thinner body, that no load may exceed: stiffness follows.
-#define AB_PATCH_DEPTH 1e-6
-// Depth is taken back with this part of the speed that counts as one at the deepest corner, some 25
-// times what a body at rest needs there: as much as one needs that stands nearly on an edge.
-#define AB_PATCH_LIFT 5e-3
-// And with this part of it in the middle of the patch, where it lifts the whole load: more would
-// show as energy in a tower that has just been put up, all of whose contacts lift all that is above
-// them.
-#define AB_PATCH_LIFT_ALL 5e-4
-// Depth that nothing else explains (a bad start) is taken back within this time [s].
-#define AB_PATCH_RECOVERY_TIME 0.1
-// But what is less deep than this part of the thinner body, as a face that lands turning is, the
-// more slowly the less it is: nobody sees it, but as energy it would be seen.
-#define AB_PATCH_SHALLOW 4e-3
-// Who turns by more than this angle in a step tumbles: neither his last step nor the mean of two
-// velocities tells where he is.
-#define AB_PATCH_TUMBLES 0.2
-// And turns joints no faster than this [rad/s]: a joint whose axis nearly meets the normal would
-// have to turn at any speed.
-#define AB_PATCH_TURN 3.0
 
 // Loops over contacts are shared by threads in pieces of this many.
 #define AB_PATCH_CHUNK 32

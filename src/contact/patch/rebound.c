@@ -1,13 +1,11 @@
 // Restitution: where and with what velocity a rebound ends a step, and what it may do to the
 // energy.
+// Tests: test_patch_stories, test_stories_motion.
 #include <math.h>
 #include <string.h>
 
 #include "contact/patch/patch.h"
 #include "math/spatial.h"
-
-// A rebound slower than this many times what the free motion changes in a step is rest.
-#define REBOUND 0.1
 
 // Rebound. A body approaches with u over the gap d while the free motion accelerates it towards the
 // other by a; it strikes after the time t, d = u t + a t^2 / 2, with sqrt(u^2 + 2 a d) and leaves
@@ -62,7 +60,7 @@ static Rebound find_prompt_rebound(double u, double a, double d, double e, doubl
   double ah = fmax(a, 0) * h, left = ah * ah + e * e * u * u - 2 * (1 - e * e) * fmax(a, 0) * d;
   if (!(u > 0) || d > h * (u + 0.5 * ah)) return r;
   r.launch = sqrt(fmax(0, left)) - ah;
-  r.what = r.launch > REBOUND * fabs(a) * h ? LEAVES : NO_IMPACT;
+  r.what = r.launch > AB_PATCH_REBOUND * fabs(a) * h ? LEAVES : NO_IMPACT;
   return r;
 }
 

@@ -1,5 +1,6 @@
 // What a contact takes over from the last step: pressure, bristle and impulses where they are now,
 // and the drift that its motion showed; or what one without a past begins with.
+// Tests: test_patch_stories, test_stories_motion.
 #include <math.h>
 #include <string.h>
 
@@ -186,17 +187,14 @@ void ab_patch_begin_drift(const abPatchSystem* system, const abPair* pair, abPat
 // round, both bodies turning alike. Where one rocks on the other, the place at which they touch is
 // another one in each step, and the drift of the last one would only add energy: it fades out with
 // the share of the turning that is against each other, about axes in the patch.
-#define EXPLAINED 4.0
-#define ROCKS 0.1
-
 void ab_patch_check_drift(const abPatchSystem* system, abPatchContact* c, bool fresh) {
   double turn = ab_patch_turning(system, c), size = 0;
   for (int k = 0; k < 3; k++) size += c->drift[k] * c->drift[k];
-  double most = EXPLAINED * v3_norm(guess_drift(system, c)) + system->gravity * system->h;
+  double most = AB_PATCH_EXPLAINED * v3_norm(guess_drift(system, c)) + system->gravity * system->h;
   bool explained = fresh || sqrt(size) <= most;
   if (turn * system->h > AB_PATCH_TUMBLES || !explained) memset(c->drift, 0, sizeof c->drift);
   double tilt = sqrt(c->start[3] * c->start[3] + c->start[4] * c->start[4]);
-  c->drift[2] *= tilt < ROCKS * turn ? 1 - tilt / (ROCKS * turn) : 0;
+  c->drift[2] *= tilt < AB_PATCH_ROCKS * turn ? 1 - tilt / (AB_PATCH_ROCKS * turn) : 0;
 }
 
 // A new patch: the impulse that would stop it alone, evenly spread, bounds friction at first.

@@ -17,6 +17,7 @@
 // and the new branches assumed. The minimiser is found by Newton's method from the velocities at
 // the start of the step, at which whatever sticks stands still; a few full steps are tried first,
 // whose result, if it lies on its branches, is the minimiser.
+// Tests: test_law_contact, test_robots.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -24,8 +25,6 @@
 #include "contact/patch/patch.h"
 #include "math/branch.h"
 #include "math/spatial.h"
-
-enum { BOLD_ROUNDS = 3, MOST_ROUNDS = 12, MOST_CUTS = 60 };
 
 // A row along a way: s . v at its beginning, and the change.
 typedef struct Bent {
@@ -192,7 +191,7 @@ static void go_towards(abPatchIsland* island, Rows* w) {
   find_bent(island, w);
   double low = 0, high = 1, flow = slope_at(w, 0), fhigh = slope_at(w, 1);
   bool halve = false;
-  for (int i = 0; i < MOST_CUTS && fhigh > 0 && high - low > 1e-13 * high; i++) {
+  for (int i = 0; i < AB_PATCH_ROW_CUTS && fhigh > 0 && high - low > 1e-13 * high; i++) {
     double width = high - low;
     double x = halve ? 0.5 * (low + high) : (low * fhigh - high * flow) / (fhigh - flow);
     double f = slope_at(w, x);
@@ -235,9 +234,9 @@ abStatus ab_patch_turn_rows(abPatchIsland* island) {
   for (int round = 0;; round++) {
     factor(island, &w);
     find_end(island, &w);
-    if (all_on_branch(island, w.end, w.now) || round >= MOST_ROUNDS) break;
-    if (round >= BOLD_ROUNDS) go_towards(island, &w);
-    find_branches(island, round >= BOLD_ROUNDS ? w.v : w.end, w.now);
+    if (all_on_branch(island, w.end, w.now) || round >= AB_PATCH_ROW_ROUNDS) break;
+    if (round >= AB_PATCH_ROW_BOLD) go_towards(island, &w);
+    find_branches(island, round >= AB_PATCH_ROW_BOLD ? w.v : w.end, w.now);
   }
   adopt(island, &w);
   return AB_OK;

@@ -1,4 +1,5 @@
 // From the pairs of a step to the contacts and islands of the model `patch`.
+// Tests: test_patch, test_patch_stories.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -13,10 +14,6 @@ static inline double larger(double a, double b) { return a > b ? a : b; }
 
 // --- one contact
 // ---------------------------------------------------------------------------------------
-
-// Stiffness follows the load up to this factor: a load that grows with the stiffness must end.
-#define FIRMEST 1e6
-#define NEVER_PRESSES -1e9  // target velocity [m/s]
 
 // Extent of a convex shape along a direction of the world.
 static double extent_along(const abShape* shape, abPose pose, abVec3 direction) {
@@ -79,7 +76,7 @@ static void set_targets(const abPatchSystem* system, const abPair* pair, abPatch
       law->target[i][0] = rate[i] * (p->depth - c->rest), law->target[i][1] = law->target[i][2] = 0;
   limit_recovery(c, p->depth - c->rest, unit);
   for (int i = 0; i < 2 && c->held; i++)  // nothing is asked of it, whatever the depth
-    law->target[i][0] = NEVER_PRESSES, law->target[i][1] = law->target[i][2] = 0;
+    law->target[i][0] = AB_PATCH_NEVER_PRESSES, law->target[i][1] = law->target[i][2] = 0;
   memcpy(c->plain, law->target, sizeof c->plain);
   c->rebounds = ab_patch_add_restitution(system, pair, c);
 }
@@ -117,7 +114,7 @@ static double firmness(const abPatchSystem* system, const abPatchContact* c, dou
   if (weight > 0) firm = fmax(firm, load / weight);
   double depth = load * h / (param[AB_PATCH_RECOVERY] * param[AB_PATCH_STIFFNESS] * mass);
   firm = fmax(firm, depth / (AB_PATCH_DEPTH * c->thin));
-  return fmin(firm, FIRMEST);
+  return fmin(firm, AB_PATCH_FIRMEST);
 }
 
 static void set_stiffness(const abPatchSystem* system, abPatchContact* c, double load) {

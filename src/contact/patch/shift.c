@@ -9,15 +9,12 @@
 //
 // Of bodies that rebound, r is half of what the free motion changes and what the impulse is too
 // early by (rebound.c); H then without the rebounds, which hold nothing.
+// Tests: test_patch_stories.
 #include <math.h>
 #include <string.h>
 
 #include "contact/patch/patch.h"
 #include "math/spatial.h"
-
-#define CALM_CHANGE 2.0  // times g h
-// Below this share of g h it is rounding, of bodies at rest.
-#define UNSEEN 1e-9
 
 // A contact that opens may be left with the rounding of what it carried.
 static bool presses(const abPatchContact* c) { return c->impulse[2] > ab_patch_least_load(c); }
@@ -28,7 +25,7 @@ typedef enum Moves { STRAIGHT_ON, CALM, REBOUNDS } Moves;
 
 static void find_calm(abPatchIsland* island, Moves* moves) {
   const abPatchSystem* system = island->system;
-  double most = CALM_CHANGE * system->gravity * system->h;
+  double most = AB_PATCH_SHIFT_CALM * system->gravity * system->h;
   for (int b = 0; b < island->nblock; b++) {
     moves[b] = STRAIGHT_ON;
     if (island->inertia[b]) continue;
@@ -64,7 +61,7 @@ static void delay_rebounds(abPatchIsland* island) {
 
 static bool shift_load(abPatchIsland* island) {
   const abContactProblem* problem = island->system->problem;
-  double least = UNSEEN * island->system->gravity * island->system->h;
+  double least = AB_PATCH_SHIFT_UNSEEN * island->system->gravity * island->system->h;
   bool any = false, jointed = false;
   if (island->njoin > 0) return false;  // laws that join bodies are made for motion along v
   for (int b = 0; b < island->nblock; b++) jointed |= island->inertia[b] != NULL;

@@ -19,6 +19,7 @@
 //
 // The first iterations are full steps, with the law linearised where each contact alone would go
 // (alone.c); then the steps are those of Newton's method with an exact line search.
+// Tests: test_patch_newton, test_patch_stack.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -26,20 +27,6 @@
 #include "base/pool.h"
 #include "contact/patch/newton.h"
 #include "math/spatial.h"
-
-// Most steps with each contact relaxed.
-enum { MOST_RELAXED = 12 };
-// What is left of a step adds up over thousands of them: where nothing strikes, little is left.
-#define CALM_SHARE 1e-3
-#define STRIKING_SHARE 0.1
-// In islands of few contacts that slide, where friction turns with the direction of what is left
-// and a factorisation costs next to nothing, hardly anything is.
-enum { FEW = 1 };
-#define FEW_SHARE 1e-6
-// The loads of an island with joints are right to this, at rest and where it moves: they converge
-// as Newton's method does.
-#define DIRECT_GAP 1e-7
-#define MOVING_GAP 1e-5
 
 static bool has_joints(const abPatchIsland* island) {
   for (int b = 0; b < island->nblock; b++)
@@ -181,10 +168,10 @@ static bool tree_moves(const abPatchIsland* island) {
 static double wanted_residual(const abPatchIsland* island) {
   double tolerance = island->system->param[AB_PATCH_TOLERANCE];
   bool slides = false;
-  if (island->departure > 1 || tree_moves(island)) return STRIKING_SHARE * tolerance;
+  if (island->departure > 1 || tree_moves(island)) return AB_PATCH_STRIKING_SHARE * tolerance;
   for (int i = 0; i < island->ncontact; i++) slides |= island->contact[i]->moves;
-  if (slides && island->ncontact <= FEW) return FEW_SHARE * tolerance;
-  return fmin(0.1 * tolerance, fmax(CALM_SHARE * tolerance, rounding(island)));
+  if (slides && island->ncontact <= AB_PATCH_FEW) return AB_PATCH_FEW_SHARE * tolerance;
+  return fmin(0.1 * tolerance, fmax(AB_PATCH_CALM_SHARE * tolerance, rounding(island)));
 }
 
 // Where every contact sticks with all of its corners, the law at V is the right one already.
@@ -198,9 +185,6 @@ static bool all_linear(const abPatchIsland* island) {
 // with some of them in the air. Loads that are right already are the way to the one that goes on
 // from the last step: they are left alone until the forces are nearly balanced. Then who slides is
 // decided, and where friction acts.
-#define GOOD_LOADS 1e-2
-enum { LATEST_RENEWAL = 8, MOST_ACCEPTED = 3, MOST_ACCEPTED_DIRECT = 12 };
-
 static void measure(abPatchIsland* island, double* gap) {
   island->residual = ab_patch_residual(island);
   *gap = ab_patch_gap(island);
@@ -238,23 +222,25 @@ abStatus ab_patch_solve(abPatchIsland* island) {
   double tolerance = param[AB_PATCH_TOLERANCE], enough = wanted_residual(island);
   int most = (int)param[AB_PATCH_ITERATIONS], since = 0;
   double gap = 0, best = INFINITY;
-  double direct_gap = enough < STRIKING_SHARE * tolerance ? DIRECT_GAP : MOVING_GAP;
+  double direct_gap =
+      enough < AB_PATCH_STRIKING_SHARE * tolerance ? AB_PATCH_DIRECT_GAP : AB_PATCH_MOVING_GAP;
   abPatchFollow loads = {
       .enough = direct ? direct_gap : ab_patch_wanted_gap(island), .direct = direct, .share = 0.5};
-  int accepted = direct ? MOST_ACCEPTED_DIRECT : MOST_ACCEPTED;
+  int accepted = direct ? AB_PATCH_MOST_ACCEPTED_DIRECT : AB_PATCH_MOST_ACCEPTED;
   abPatchWork w = {0};
   for (int n = 0;; n++) {
     bool turn = n > 0 && (direct || (only && island->contact[0]->far == 0));  // found by then
     if (n == 1 && relaxed && !direct && !only) renew_profiles(island);
     if (n > 0 && relaxed && !turn) {
       int far = ab_patch_relax(island);
-      turn = island->residual <= 0.2 || n >= MOST_RELAXED || far == 0;
+      turn = island->residual <= 0.2 || n >= AB_PATCH_MOST_RELAXED || far == 0;
     }
     if (turn) relaxed = false;
     if (n == 0 || !relaxed) ab_patch_evaluate_all(island);
     measure(island, &gap);
-    if (n == 0 && direct) relaxed = !all_linear(island), loads.good = gap <= GOOD_LOADS;
-    if (n > 0 && direct && !renewed && (island->residual <= AB_PATCH_NEAR || n >= LATEST_RENEWAL)) {
+    if (n == 0 && direct) relaxed = !all_linear(island), loads.good = gap <= AB_PATCH_GOOD_LOADS;
+    if (n > 0 && direct && !renewed &&
+        (island->residual <= AB_PATCH_NEAR || n >= AB_PATCH_LATEST_RENEWAL)) {
       renewed = true;
       find_sliding(island);
       renew_profiles(island);

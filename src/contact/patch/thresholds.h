@@ -1,0 +1,174 @@
+// Every threshold of the model `patch`, each with what breaks when it is changed. Parameters that
+// users may set stand in patch.c.
+#ifndef ABUT_CONTACT_PATCH_THRESHOLDS_H
+#define ABUT_CONTACT_PATCH_THRESHOLDS_H
+
+// --- the law
+
+// A patch slides when more than half of its load moves faster than this many times slip_speed: well
+// above what the bristle's own motion reaches under a load that is slowly raised.
+#define AB_PATCH_SLIDING 4.0
+// The bristle of a patch that does not slide may grow to this many times the length of first
+// saturation: the last per cent of the limit surface is reached so, all with zero velocity.
+#define AB_PATCH_BRISTLE 20.0
+// The load that bounds friction is right when it differs from the normal impulse by no more than
+// this share; the reported residual counts it so that this is the default tolerance.
+#define AB_PATCH_GAP 1e-3
+// Friction of a sliding patch acts where its pressure does, to this share of its radius where it is
+// the only contact: a puck on tiles turns by the sum of what is left. Elsewhere AB_PATCH_GAP does.
+#define AB_PATCH_OFFSET 1e-9
+// The same in an impact: the force of a corner that strikes is the same for a free and a jointed
+// body.
+#define AB_PATCH_OFFSET_IMPACT 1e-7
+// Depth at rest, as a share of the thinner body, that no load may exceed: stiffness follows.
+#define AB_PATCH_DEPTH 1e-6
+// Depth is taken back with this part of the speed that counts as one at the deepest corner, some 25
+// times what a body at rest needs there: as much as one needs that stands nearly on an edge.
+#define AB_PATCH_LIFT 5e-3
+// And with this part of it in the middle of the patch, where it lifts the whole load: more would
+// show as energy in a tower that has just been put up, all of whose contacts lift all that is above
+// them.
+#define AB_PATCH_LIFT_ALL 5e-4
+// Depth that nothing else explains (a bad start) is taken back within this time [s].
+#define AB_PATCH_RECOVERY_TIME 0.1
+// But what is less deep than this part of the thinner body, as a face that lands turning is, the
+// more slowly the less it is: nobody sees it, but as energy it would be seen.
+#define AB_PATCH_SHALLOW 4e-3
+// Who turns by more than this angle in a step tumbles: neither his last step nor the mean of two
+// velocities tells where he is.
+#define AB_PATCH_TUMBLES 0.2
+// And turns joints no faster than this [rad/s]: a joint whose axis nearly meets the normal would
+// have to turn at any speed.
+#define AB_PATCH_TURN 3.0
+// Stiffness follows the load up to this factor. Without an end, a load that grows with the
+// stiffness grows for ever.
+#define AB_PATCH_FIRMEST 1e6
+// Target velocity [m/s] of a contact that is not to press.
+#define AB_PATCH_NEVER_PRESSES -1e9
+// A rebound slower than this many times what the free motion changes in a step is rest. Smaller: a
+// ball never comes to rest; larger: its last bounces are missing.
+#define AB_PATCH_REBOUND 0.1
+// Rounds in which a rebound that gains energy is lowered, by halves.
+enum { AB_PATCH_MOST_LOWERED = 8 };
+
+// --- the area
+
+// Vertices that hardly bend the border cut off at most this share of the area each. Larger: the
+// limit curve is off by as much; smaller: corners come and go with the least motion.
+#define AB_PATCH_HARDLY_BENT 1e-4
+// Regions whose principal moments differ by more than this are not integrated about a pole.
+// Smaller: what cancellation leaves is noise, which Newton's method cannot solve; larger: a thin
+// patch that turns has a torque that is off by per cents.
+#define AB_PATCH_SLENDER 1e-5
+// The place of the pressure is kept off the border by this share of the way to the centroid.
+// Smaller: the pressed region has no size left; larger: bodies tip too early.
+#define AB_PATCH_BORDER 1e-3
+// Most steps for the pressure's field, and when its centre is near enough, in its own radii: the
+// rest is moved (abPatchLaw.at). Smaller: time only; larger: friction's torque is that of another
+// spread.
+enum { AB_PATCH_FIELD_STEPS = 8 };
+#define AB_PATCH_NEAR_CENTRE 0.05
+// Squared distance of the pole, in radii of the pressure, beyond which the rule is exact to less
+// than any tolerance. Farther out the integral about the pole loses by cancellation.
+#define AB_PATCH_FAR_POLE 2500
+
+// --- from step to step
+
+// Where friction acts: of a patch that sticks this share of the new place is taken over. More: a
+// patch high up on a pile, which answers with several times the change, oscillates; it comes to
+// rest as long as that factor is below 2 / AB_PATCH_TAKEN_OVER - 1.
+#define AB_PATCH_TAKEN_OVER 0.25
+// A drift beyond this many times what the velocities explain is that of another motion. Smaller:
+// what is carried round slips; larger: impacts leave a drift behind that moves bodies.
+#define AB_PATCH_EXPLAINED 4.0
+// Share of turning against each other at which the drift along the normal has faded out. Larger:
+// what rocks gains energy; smaller: what is carried round sinks in.
+#define AB_PATCH_ROCKS 0.1
+// The mean of two velocities moves bodies whose contacts change them by less than this many times
+// g h, and more than that share of it. Larger: impacts are moved by it; smaller: bodies at rest by
+// rounding.
+#define AB_PATCH_SHIFT_CALM 2.0
+#define AB_PATCH_SHIFT_UNSEEN 1e-9
+
+// --- what joints hold (hold.c)
+
+// A contact is at most as stiff as if its bodies were heavier by 1 / AB_PATCH_HELD. Smaller: forces
+// without bound, of rounding.
+#define AB_PATCH_HELD 1e-2
+// Below this share of the least mobility pressing moves nothing at all.
+#define AB_PATCH_CANNOT_OPEN 1e-6
+// Turns of the joints [rad] beyond which a depth is not taken back, if it is deeper than this share
+// of the thinner body, so that a cam at its dead centre presses on; it has opened when less than a
+// tenth of that is left.
+#define AB_PATCH_TURN_TO_OPEN 1.0
+#define AB_PATCH_OUT_OF_REACH 1e-2
+// A contact begins deep beyond this share. Smaller: feet some millimetres in the floor do not come
+// up.
+#define AB_PATCH_BEGINS_DEEP 0.1
+// The depth at which it rests follows the bodies when they part by more than this share of the
+// thinner one. Smaller: contacts that press against each other take over in turn what the others
+// give way by, and wedge their bodies.
+#define AB_PATCH_REST_FOLLOWS 1e-4
+// Who presses more than this many times what would move its own bodies out is in an overlap that
+// contradicts another. Larger: forces as large.
+#define AB_PATCH_TOO_MUCH 1e3
+
+// --- the solver
+
+// What is left of a step, as shares of the tolerance: where nothing strikes little, since it adds
+// up over thousands of steps; in an island of AB_PATCH_FEW contacts that slide hardly anything,
+// since friction turns with its direction.
+#define AB_PATCH_CALM_SHARE 1e-3
+#define AB_PATCH_STRIKING_SHARE 0.1
+enum { AB_PATCH_FEW = 1 };
+#define AB_PATCH_FEW_SHARE 1e-6
+// Steps with each contact relaxed. More: time only; fewer: heaps need the slow way.
+enum { AB_PATCH_MOST_RELAXED = 12 };
+// Each contact alone: how much stiffer than its own bodies its surroundings are taken; below which
+// share of its unit speed a step leaves it where it is, beyond which it is far off; most steps,
+// rounds and halvings. Softer: full steps oscillate; stiffer: they are short.
+#define AB_PATCH_STIFFER 4.0
+#define AB_PATCH_NEAR_ENOUGH 1e-5
+#define AB_PATCH_FAR_OFF 1e-3
+enum { AB_PATCH_LOCAL_STEPS = 12, AB_PATCH_LOCAL_ROUNDS = 8, AB_PATCH_LOCAL_CUTS = 5 };
+// A residual that counts as near zero.
+#define AB_PATCH_NEAR 1e-2
+// The loads of an island with joints are right to this, at rest and where it moves: they converge
+// as Newton's method does. Larger: standing robots creep.
+#define AB_PATCH_DIRECT_GAP 1e-7
+#define AB_PATCH_MOVING_GAP 1e-5
+// Most contacts of an island whose loads are solved for at once, and most times that loads follow.
+enum { AB_PATCH_MOST_DIRECT = 24, AB_PATCH_MOST_FOLLOWED = 60 };
+// How often they follow without waiting. After that each change waits until the residual is near
+// zero, and is a part of what is wanted that shrinks from one to the next, until the residual stays
+// there. Fewer: steps of heaps stay unsolved.
+enum { AB_PATCH_BOLD = 4 };
+// Loads of the last step as good as this are left alone until the forces are nearly balanced, or so
+// many steps; and how often loads that are right to the tolerance are followed on.
+#define AB_PATCH_GOOD_LOADS 1e-2
+enum {
+  AB_PATCH_LATEST_RENEWAL = 8,
+  AB_PATCH_MOST_ACCEPTED = 3,
+  AB_PATCH_MOST_ACCEPTED_DIRECT = 12
+};
+// A contact whose part in the slope at the end of a step is as its derivative said, but for this
+// share of the whole slope at the beginning, is taken for linear by the line search.
+#define AB_PATCH_STRAIGHT 1e-6
+// The slow way (passes.c): passes, steps of each, how many are combined, and after how many that
+// brought nothing better they begin anew. Fewer: jammed rods stay unsolved.
+enum {
+  AB_PATCH_MOST_PASSES = 120,
+  AB_PATCH_PASS_STEPS = 40,
+  AB_PATCH_PASS_DEPTH = 5,
+  AB_PATCH_PASS_PATIENCE = 8
+};
+// Rows (rows.c): rounds in which all branches change at once, of all, and halvings of a step.
+enum { AB_PATCH_ROW_BOLD = 3, AB_PATCH_ROW_ROUNDS = 12, AB_PATCH_ROW_CUTS = 60 };
+
+// --- threads: time only
+
+// Islands with more contacts are solved by all threads, one after the other, and their loops shared
+// from this many on: with fewer, waking the threads takes longer than the loop.
+enum { AB_PATCH_LARGE = 64, AB_PATCH_WORTH_SHARING = 1024 };
+
+#endif
