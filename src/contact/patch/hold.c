@@ -15,7 +15,8 @@
 //
 // Other contacts of jointed bodies that begin deep rest as they are: what they are asked for is not
 // to get deeper. Taking all depths back at once may ask for what no motion gives, say of two arms
-// that start inside each other, at any force; but nothing moving is a motion that suits all.
+// that start inside each other, at any force; but nothing moving is a motion that suits all. So do
+// those that are less deep, if it turns out that they jam.
 #include <math.h>
 #include <string.h>
 
@@ -104,19 +105,34 @@ static bool out_of_reach(const abPatchContact* c, double depth, bool was) {
   return depth > AB_PATCH_OUT_OF_REACH * c->thin && depth > AB_PATCH_TURN_TO_OPEN * c->reach;
 }
 
+// Whether a depth that nothing explains is being taken back in vain. Where turning the joints
+// further brings the bodies no farther apart, or friction locks them, only ever larger forces are
+// left.
+static bool is_jammed(const abContactProblem* problem, const abPatchContact* c, double mobility) {
+  const abPair* pair = &problem->pair[c->pair];
+  const abPatchMemory* m = pair->memory;
+  double depth = pair->patch.depth;
+  if (pair->fresh || !(m->h > 0) || !(depth > AB_PATCH_OUT_OF_REACH * c->thin)) return false;
+  double weight = AB_PATCH_JAMMED * v3_norm(problem->gravity) * m->h;
+  return m->impulse[2] * mobility > fmax(weight, AB_PATCH_HARDER * depth / AB_PATCH_RECOVERY_TIME);
+}
+
 // The depth at which the contact rests, 0: none but that of its load. It follows a new normal, and
 // the bodies when they part by more than this share of the thinner one. Would it follow the least
 // motion, contacts that press against each other would each take over in turn what the others give
 // way by, and wedge their bodies.
-static double rest_depth(const abContactProblem* problem, const abPatchContact* c, double before) {
+static double rest_depth(const abContactProblem* problem, const abPatchContact* c, double before,
+                         double mobility) {
   const abPair* pair = &problem->pair[c->pair];
   double depth = pair->patch.depth, deep = AB_PATCH_BEGINS_DEEP * c->thin;
   if (before > 0) {
-    if (depth > before + deep) return depth;
+    if (depth > before + deep || (depth > before && is_jammed(problem, c, mobility))) return depth;
     if (!(depth > 0.1 * AB_PATCH_OUT_OF_REACH * c->thin)) return 0;
     return depth < before - AB_PATCH_REST_FOLLOWS * c->thin ? depth : before;
   }
-  if (!pair->fresh || !(depth > deep) || !(c->side[0].branch || c->side[1].branch)) return 0;
+  if (!(c->side[0].branch || c->side[1].branch)) return 0;
+  if (is_jammed(problem, c, mobility)) return depth;
+  if (!pair->fresh || !(depth > deep)) return 0;
   abVec3 v[2];
   for (int k = 0; k < 2; k++) v[k] = twist_at(problem->body[c->side[k].body].twist, c->side[k].r);
   double closing = v3_dot(c->axis[2], v3_sub(v[1], v[0]));
@@ -135,6 +151,6 @@ void ab_patch_hold(const abContactProblem* problem, abPatchContact* c, double pa
   bool was = !pair->fresh && memory->h > 0 && memory->held;
   c->held = pair->held || part[2] < AB_PATCH_CANNOT_OPEN * least ||
             out_of_reach(c, pair->patch.depth, was);
-  c->rest = rest_depth(problem, c, pair->fresh ? 0 : memory->rest);
+  c->rest = rest_depth(problem, c, pair->fresh ? 0 : memory->rest, part[2]);
   for (int e = 0; e < 3; e++) part[e] = fmax(part[e], least);
 }

@@ -109,6 +109,12 @@ enum { AB_PATCH_FIELD_STEPS = 8 };
 // thinner one. Smaller: contacts that press against each other take over in turn what the others
 // give way by, and wedge their bodies.
 #define AB_PATCH_REST_FOLLOWS 1e-4
+// Depth that nothing explains is taken back in vain with this many times the weight of what the
+// contact moves, and as many times what gives it the speed of that. Larger: links that jam are
+// pushed through a dead centre, with energy from nowhere. Smaller: feet of heavy robots stay some
+// millimetres in the floor.
+#define AB_PATCH_JAMMED 100.0
+#define AB_PATCH_HARDER 10.0
 // Who presses more than this many times what would move its own bodies out is in an overlap that
 // contradicts another. Larger: forces as large.
 #define AB_PATCH_TOO_MUCH 1e3
