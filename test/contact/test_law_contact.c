@@ -1,5 +1,6 @@
 // Equalities and tendons together with contacts, mocap bodies and sleeping.
 #include <abut/abut.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "math/spatial.h"
@@ -125,6 +126,41 @@ static void coupled_fingers_hold_a_box(void** state) {
   finish(w);
 }
 
+// Between coupled fingers that press with 50 N each, whatever the shape: a load that goes round in
+// the plane of their faces at 0.95 of the friction, four times a second, moves it to and fro, not
+// away.
+static void grip_within_its_limit_does_not_creep(void** state) {
+  (void)state;
+  const char* shape[] = {"type='box' size='.02 .025 .03'", "type='cylinder' size='.025 .03'",
+                         "type='cylinder' size='.025 .03' euler='0 90 0'",
+                         "type='capsule' size='.025 .03'", "type='sphere' size='.025'"};
+  const double most = 0.95 * 0.2 * 100;
+  for (int k = 0; k < 5; k++) {
+    char text[900];
+    snprintf(text, sizeof text,
+             "<mujoco><option timestep='.002' gravity='0 0 0'/><worldbody>"
+             "<body pos='0 -.03 0'><joint name='l' type='slide' axis='0 1 0'/>"
+             "<geom type='box' size='.01 .005 .01' mass='.05'/></body>"
+             "<body pos='0 .03 0'><joint name='r' type='slide' axis='0 -1 0'/>"
+             "<geom type='box' size='.01 .005 .01' mass='.05'/></body>"
+             "<body><freejoint/><geom %s mass='1' friction='.2' priority='1'/></body></worldbody>"
+             "<equality><joint joint1='l' joint2='r'/></equality>"
+             "<actuator><motor joint='l' gear='100'/></actuator></mujoco>",
+             shape[k]);
+    World w = load(text);
+    w.data->ctrl[0] = 1;
+    abVec3 before = v3_zero();
+    for (int i = 0; i < 1500; i++) {
+      if (i == 500) before = w.data->com[3];
+      double a = 8 * 3.141592653589793 * w.data->time, rise = fmin(1, w.data->time / 0.5);
+      w.data->applied[3].force = v3(rise * most * cos(a), 0, rise * most * sin(a));
+      assert_int_equal(ab_step(w.model, w.data), AB_STEP_OK);
+    }
+    check_below(v3_norm(v3_sub(w.data->com[3], before)), 2 * 1e-9);  // 1e-9 m/s for 2 s
+    finish(w);
+  }
+}
+
 static const char* TELEOPERATED =
     "<mujoco><option timestep='.002'/><worldbody>" FLOOR
     "<body name='target' mocap='true' pos='0 0 .5'/>"
@@ -216,6 +252,7 @@ int main(void) {
       cmocka_unit_test(heavy_box_welded_to_a_light_plate_lands_on_it),
       cmocka_unit_test(legs_at_their_stops_stand_on_a_connected_foot),
       cmocka_unit_test(coupled_fingers_hold_a_box),
+      cmocka_unit_test(grip_within_its_limit_does_not_creep),
       cmocka_unit_test(weld_follows_a_mocap_body),
       cmocka_unit_test(a_jump_of_the_target_is_caught_up_smoothly),
       cmocka_unit_test(a_target_in_the_floor_presses_and_breaks_nothing),
