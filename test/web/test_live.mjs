@@ -206,6 +206,30 @@ const tests = {
     });
   },
 
+  async a_mouse_and_a_finger_at_once_are_kept_apart() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      const client = await page.context().newCDPSession(page);
+      const touch = (type, ...points) => client.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([id, x, y]) => ({ id, x, y })) });
+      const a = await spot(page, "cube");
+      await page.mouse.move(20, 500);
+      await page.mouse.down();  // turns the view
+      await touch("touchStart", [0, 60, 450]);
+      await touch("touchEnd");
+      await touch("touchStart", [0, a.x, a.y]);
+      assert.equal(await page.evaluate(() => window.abut.live.hands.pointers.size), 1, "the finger grabs");
+      await touch("touchEnd");
+      await page.mouse.up();
+      // and after that the view turns by a finger
+      const where = () => page.evaluate(() => window.abut.live.stage.camera.position.toArray().join());
+      const before = await where();
+      await touch("touchStart", [0, 20, 450]);
+      for (let k = 1; k <= 5; k++) await touch("touchMove", [0, 20 + 20 * k, 450]);
+      await touch("touchEnd");
+      await page.waitForFunction((was) => window.abut.live.stage.camera.position.toArray().join() !== was, before, { timeout: 60000 });
+    });
+  },
+
   async fingers_grab_lift_and_throw() {
     await withPage("blocks.html", async (page) => {
       await reset(page);

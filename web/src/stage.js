@@ -81,6 +81,22 @@ function addEdges(material, code) {
 
 const FROM = new THREE.Vector3(1.75, -2.35, 1.25).normalize();  // where the camera looks from
 
+// The camera's controls fail where a mouse button and a finger are down together: while one kind of pointer turns the view, they
+// hear nothing of the other, neither down nor up. Hands do, for they listen before.
+function oneKindOfPointer(canvas) {
+  const down = new Map();
+  canvas.addEventListener("pointerdown", (e) => {
+    if ([...down.values()].some((kind) => kind !== e.pointerType)) e.stopImmediatePropagation();
+    else down.set(e.pointerId, e.pointerType);
+  });
+  canvas.addEventListener("pointermove", (e) => {
+    if (!e.buttons) down.delete(e.pointerId);  // it went up elsewhere
+    if (down.size > 0 && !down.has(e.pointerId)) e.stopPropagation();
+  });
+  for (const end of ["pointerup", "pointercancel"])
+    canvas.addEventListener(end, (e) => !down.delete(e.pointerId) && down.size > 0 && e.stopImmediatePropagation());
+}
+
 export class Stage {
   constructor(canvas, recording) {
     this.recording = recording;
@@ -247,6 +263,7 @@ export class Stage {
   addCamera(canvas) {
     this.camera = new THREE.PerspectiveCamera(36, 1, 0.01 * this.size, 80 * this.size);
     this.camera.up.set(0, 0, 1);
+    oneKindOfPointer(canvas);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
