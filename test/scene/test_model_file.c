@@ -419,6 +419,12 @@ static void what_does_not_fit_is_named(void** state) {
   assert_null(ab_model_load_memory("wrong.abm", bytes, n, &error));
   assert_non_null(strstr(error.message, "parent"));
   ab_bytes_free(bytes);
+  body[1].parent = model->body[1].parent;
+  body[1].pose.q.w *= 1 + 1e-8;  // the axes of its patches would be as much too long
+  bytes = bytes_of(&wrong, &n);
+  assert_null(ab_model_load_memory("wrong.abm", bytes, n, &error));
+  assert_non_null(strstr(error.message, "not of length 1"));
+  ab_bytes_free(bytes);
   free(body);
   ab_model_free(model);
 }

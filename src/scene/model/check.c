@@ -15,8 +15,12 @@
       return ab_fail(error, AB_ERROR_PARSE, NULL, 0, "not a sound model file: " __VA_ARGS__); \
   } while (0)
 
+// The compiler makes quaternions and axes of length 1 to rounding, and steps rely on that: the axes
+// of a patch are products of them.
+static const double unit_tolerance = 1e-12;
+
 static bool is_unit(abQuat q) {
-  return fabs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1) < 1e-6;
+  return fabs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1) < unit_tolerance;
 }
 
 // --- the tree ---
@@ -63,7 +67,7 @@ static abStatus check_joints(const abModel* m, abError* error) {
     REQUIRE(j->name, "joint %d has no name", i);
     REQUIRE(j->q0 == nq && j->v0 == nv, "joint %d: its coordinates are wrong", i);
     REQUIRE(
-        fabs(v3_norm(j->axis) - 1) < 1e-6 || j->type == AB_JOINT_FREE || j->type == AB_JOINT_BALL,
+        fabs(v3_norm(j->axis) - 1) < unit_tolerance || j->type == AB_JOINT_FREE || j->type == AB_JOINT_BALL,
         "joint %d: its axis is no unit vector", i);
     // a ball joint with the range 0 0 is held where it is
     bool held = j->type == AB_JOINT_BALL && j->range[0] == 0 && j->range[1] == 0;
