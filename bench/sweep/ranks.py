@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How well ranks of abut-sweep-mpi use their processors: a sweep of sliding cubes with one rank and with two.
 
-usage: bench/sweep/ranks.py PROGRAM [runs]     PROGRAM: abut-sweep-mpi
+usage: bench/sweep/ranks.py PROGRAM [runs]              PROGRAM: abut-sweep-mpi
+       bench/sweep/ranks.py PROGRAM --master [runs]     what rank 0 takes for a chunk of another rank, with runs of five steps
 
 A rank has a thread that computes and one that talks. What counts is the share of the runs in what a rank takes of its processor: in the
 processor time of all its threads and in the time its computing thread waits for chunks. The kernel counts how long a thread was ready and waited for
@@ -72,8 +73,49 @@ def measure(program, spec, folder, ranks):
     return share
 
 
+def rank_number(pid):
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as f:
+            found = [word for word in f.read().split(b"\0") if word.startswith(b"OMPI_COMM_WORLD_RANK=")]
+    except OSError:
+        return None
+    return int(found[0].split(b"=")[1]) if found else None
+
+
+def master(program, runs):
+    """The main thread of rank 0 talks, checks and writes; what it took until the other rank had no more runs, by chunk."""
+    spec = os.path.join(os.path.dirname(os.path.abspath(__file__)), "short.json")
+    with open(spec) as f:
+        text = json.load(f) | {"samples": runs, "scene": SPEC["scene"]}
+    with tempfile.TemporaryDirectory() as folder:
+        spec = os.path.join(folder, "spec.json")
+        with open(spec, "w") as f:
+            json.dump(text, f)
+        command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", program, spec, "--out", os.path.join(folder, "out"), "--quiet", "--no-csv"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        begun, took, before = None, 0, 0
+        while process.poll() is None:
+            first, last = {}, {}
+            pid = {rank_number(child): child for child in children(process.pid)}
+            for rank in (0, 1):
+                if pid.get(rank):
+                    look(pid[rank], first, last)
+            talk = last.get(f"/proc/{pid.get(0)}/task/{pid.get(0)}/schedstat")
+            work = max((last[path][0] for path in last if path.startswith(f"/proc/{pid.get(1)}/")), default=0)
+            if talk and work > before:
+                begun, took, before = talk[0] if begun is None else begun, talk[0], work
+            time.sleep(0.02)
+        if process.returncode:
+            sys.exit(f"{' '.join(command)} ended with {process.returncode}")
+    size = min(1024, -(-runs // 8192))
+    count = -(-runs // size)
+    print(f"{count} chunks of {size} runs: the main thread of rank 0 took {took - begun:.3f} s, {1e6 * (took - begun) / count:.1f} us a chunk, of which the other rank made about half")
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
+    if "--master" in sys.argv:
+        return master(program, int(sys.argv[3]) if len(sys.argv) > 3 else 100000)
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 12000
     with tempfile.TemporaryDirectory() as folder:
         spec = os.path.join(folder, "spec.json")
