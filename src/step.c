@@ -175,6 +175,21 @@ static const abContactModel* solver(const abData* data, double defaults[64], con
   return contact;
 }
 
+#ifdef AB_CHECKED
+// A model that says which velocities it leaves: they follow from its impulses.
+static void validate_momentum(const abModel* model, abData* data, const abContactProblem* problem,
+                              const abContactSolution* solution) {
+  if (!solution->v_known || problem->nlaw > 0) return;
+  abArenaMark mark = ab_arena_mark(data->internal->scratch);
+  double* v = AB_TAKE(data->internal->scratch, double, model->nv);
+  if (!v) return;
+  memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
+  apply_impulses(data, solution->pair, v);
+  ab_validate_momentum(model, data, solution, v);
+  ab_arena_release(data->internal->scratch, mark);
+}
+#endif
+
 static abStatus solve_once(const abModel* model, abData* data, const abContactBody* body,
                            abContactSolution* solution) {
   double defaults[64];
@@ -208,6 +223,7 @@ static abStatus solve_once(const abModel* model, abData* data, const abContactBo
   contact->solve(&problem, solution);
   solution->iterations += before;
   if (solution->status == AB_STEP_BROKEN) return AB_ERROR_NUMERIC;
+  AB_VALIDATE(validate_momentum(model, data, &problem, solution));
   if (solution->v_known) return AB_OK;
   memcpy(solution->v, data->v_free, sizeof(double) * (size_t)model->nv);
   apply_impulses(data, solution->pair, solution->v);

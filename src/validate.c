@@ -57,6 +57,28 @@ void ab_validate_pairs(const abModel* model, const abData* data) {
   }
 }
 
+// Of three components, relative to what was added up to them.
+static bool agree(const double* a, const double* b, const double* free) {
+  double change = 0, error = 0, size = 0;
+  for (int i = 0; i < 3; i++) {
+    change = fmax(change, fabs(b[i] - free[i]));
+    error = fmax(error, fabs(a[i] - b[i]));
+    size = fmax(size, fmax(fabs(a[i]), fabs(free[i])));
+  }
+  return error <= 1e-9 * (change + size) + 1e-14;
+}
+
+void ab_validate_momentum(const abModel* model, const abData* data,
+                          const abContactSolution* solution, const double* follows) {
+  for (int m = 0; m < model->nmover; m++) {
+    const abMover* mover = &model->mover[m];
+    if (mover->jointed) continue;
+    const double *v = solution->v + mover->dof0, *free = data->v_free + mover->dof0;
+    AB_ASSERT(agree(v, follows + mover->dof0, free));
+    AB_ASSERT(agree(v + 3, follows + mover->dof0 + 3, free + 3));
+  }
+}
+
 void ab_validate_end(const abModel* model, const abData* data) {
   for (int b = 0; b < model->nbody; b++) AB_ASSERT(fabs(quat_norm(data->pose[b].q) - 1) < 1e-9);
   for (int i = 0; i < data->ncontact; i++) {
