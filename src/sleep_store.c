@@ -174,9 +174,10 @@ abStatus ab_sleep_store_contacts(const abSleepStore* store, abData* data) {
   abContact* all = nlive > 0 ? AB_TAKE(data->internal->step_arena, abContact, n) : t->contact;
   if (!all) return AB_ERROR_MEMORY;
   const abContact *a = data->contacts, *b = t->contact;
-  const abContact *a_end = a + nlive, *b_end = b + t->ncontact;
-  for (int i = 0; i < n && nlive > 0; i++)
-    all[i] = b == b_end || (a < a_end && contact_key(a) < contact_key(b)) ? *a++ : *b++;
+  for (int i = 0, na = 0, nb = 0; i < n && nlive > 0; i++) {
+    bool live = nb == t->ncontact || (na < nlive && contact_key(&a[na]) < contact_key(&b[nb]));
+    all[i] = live ? a[na++] : b[nb++];
+  }
   data->contacts = all;
   data->stat.ncontact = data->ncontact = n;
   data->stat.max_penetration = fmax(data->stat.max_penetration, t->depth);
