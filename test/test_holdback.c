@@ -13,8 +13,7 @@ static double depth_of(const PatchWorld* w, int body, abVec3 half) {
 }
 
 static abVec3 random_vector(Random* r, double size) {
-  return v3_scale(size, v3_unit(v3(random_uniform(r, -1, 1), random_uniform(r, -1, 1),
-                                   random_uniform(r, -1, 1))));
+  return v3_scale(size, v3_unit(random_size(r, -1, 1)));
 }
 
 static void set_motion(const PatchWorld* w, int body, abVec3 v, abVec3 spin) {

@@ -20,10 +20,10 @@ typedef struct Pair {
 
 // Two bodies close to each other that come nearer and turn: boxes, or hulls.
 static void random_pair(Random* r, bool hulls, Pair* out) {
-  abVec3 size =
-      v3(random_uniform(r, 0.05, 0.3), random_uniform(r, 0.05, 0.3), random_uniform(r, 0.05, 0.3));
+  abVec3 size = random_size(r, 0.05, 0.3);
   out->a = hulls ? hull_shape(r, 30, size) : box_shape(size);
-  out->b = box_shape(v3(random_uniform(r, 0.05, 0.3), random_uniform(r, 0.05, 0.3), 0.1));
+  double width = random_uniform(r, 0.05, 0.3);
+  out->b = box_shape(v3(random_uniform(r, 0.05, 0.3), width, 0.1));
   abPose pb = {random_vec(r, 1), random_rotation(r)},
          pa = {random_direction(r), random_rotation(r)};
   if (random_below(r, 2)) pa.q = quat_mul(quat_from_rotvec(random_vec(r, 0.05)), pb.q);
@@ -164,8 +164,7 @@ static void random_pairs_have_sound_patches(void** state) {
   enum { SHAPES = 12 };
   abShape shape[SHAPES] = {plane_shape()};
   for (int i = 1; i < SHAPES; i++) {
-    abVec3 size =
-        v3(random_uniform(&r, 0.02, 1), random_uniform(&r, 0.02, 1), random_uniform(&r, 0.02, 1));
+    abVec3 size = random_size(&r, 0.02, 1);
     shape[i] = i < 5 ? box_shape(size) : hull_shape(&r, i < 10 ? 4 * i - 14 : 40 * i, size);
   }
   int contacts = 0;

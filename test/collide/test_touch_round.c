@@ -219,9 +219,7 @@ static void what_meets_is_seen(void** state) {
   for (int i = 0; i < 1500; i++) {
     int k = i % KINDS, l = i / KINDS % 6;
     abVec3 size[2];
-    for (int j = 0; j < 2; j++)
-      size[j] = v3(random_uniform(&r, 0.05, 0.3), random_uniform(&r, 0.05, 0.3),
-                   random_uniform(&r, 0.05, 0.3));
+    for (int j = 0; j < 2; j++) size[j] = random_size(&r, 0.05, 0.3);
     abShape a = round_shape(TYPE[k], size[0]);
     abShape b = l < KINDS ? round_shape(TYPE[l], size[1])
                 : l == 4  ? box_shape(size[1])
@@ -257,8 +255,7 @@ static void random_round_pairs_have_sound_patches(void** state) {
   abShape shape[SHAPES] = {plane_shape(), box_shape(v3(0.2, 0.1, 0.3)), box_shape(v3(1, 1, 0.02))};
   shape[3] = hull_shape(&r, 20, v3(0.2, 0.2, 0.1));
   for (int i = 4; i < SHAPES; i++) {
-    abVec3 size = v3(random_uniform(&r, 0.02, 0.3), random_uniform(&r, 0.02, 0.3),
-                     random_uniform(&r, 0.02, 0.3));
+    abVec3 size = random_size(&r, 0.02, 0.3);
     shape[i] = round_shape(TYPE[i % KINDS], size);
   }
   int contacts = 0;

@@ -19,7 +19,7 @@ static abVec3 inertia_about(double m, double x, double y, double z) {
 }
 
 static const abShape* random_shape(Random* r, double m, abVec3* inertia) {
-  abVec3 s = v3(random_uniform(r, .05, .5), random_uniform(r, .05, .5), random_uniform(r, .05, .5));
+  abVec3 s = random_size(r, .05, .5);
   int kind = random_below(r, 7);
   *inertia = inertia_about(m, s.x / 2, s.y / 2, s.z / 2);
   if (kind == 0) {

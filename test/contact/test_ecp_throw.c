@@ -20,7 +20,7 @@ static int total_touched;  // steps and pairs of moving bodies
 
 // b box, c cylinder, p capsule, s sphere, e ellipsoid, h hull of 24 points
 static void add_body(Random* r, int i, char kind) {
-  abVec3 s = v3(random_uniform(r, .08, .3), random_uniform(r, .08, .3), random_uniform(r, .08, .3));
+  abVec3 s = random_size(r, .08, .3);
   double m = exp(random_uniform(r, -1, 1));
   abVec3 inertia = v3(m * (s.y * s.y + s.z * s.z) / 4, m * (s.x * s.x + s.z * s.z) / 4,
                       m * (s.x * s.x + s.y * s.y) / 4);

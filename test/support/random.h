@@ -26,6 +26,12 @@ static inline abVec3 random_vec(Random* r, double scale) {
   double x = random_uniform(r, -scale, scale), y = random_uniform(r, -scale, scale);
   return v3(x, y, random_uniform(r, -scale, scale));
 }
+// Three numbers, drawn in this order: two draws in the arguments of one call have the order that
+// the compiler chooses.
+static inline abVec3 random_size(Random* r, double low, double high) {
+  double z = random_uniform(r, low, high), y = random_uniform(r, low, high);
+  return v3(random_uniform(r, low, high), y, z);
+}
 static inline abVec3 random_direction(Random* r) {
   double x = random_normal(r), y = random_normal(r);
   return v3_unit(v3(x, y, random_normal(r)));
