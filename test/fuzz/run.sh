@@ -33,17 +33,15 @@ find "$root/scenes/check" "$root/scenes/stories" -name '*.xml' | while read -r f
   tail -c +33 "$build/seed.abm" >"$build/seed_model/$(echo "$f" | cksum | cut -d' ' -f1)"
 done
 cd "$build"
-# Of a number of executions each target gets what it does in about the same time, in percent.
-for share in scene=10 grammar=25 mesh=30 model=15 recording=15 recording_edit=5; do
-  kind=${share%=*}
+run_target() {
+  kind=$1 runs=$2
   dict=
   seeds=seed_$kind
   # a program has the name
   [ $kind = recording ] && seeds=seed_recording.d
   [ $kind = recording_edit ] && dict=-max_len=64
   [ $kind = scene ] && dict="-dict=$here/mjcf.dict"
-  if [ -n "${EXECUTIONS:-}" ]; then
-    runs=$((EXECUTIONS / 100 * ${share#*=}))
+  if [ -n "$runs" ]; then
     limit=-runs=$runs
     echo "fuzz_$kind, $runs executions"
   else
@@ -53,7 +51,18 @@ for share in scene=10 grammar=25 mesh=30 model=15 recording=15 recording_edit=5;
   ./fuzz_$kind "$limit" -timeout=60 -rss_limit_mb=3000 -print_final_stats=1 \
     $dict "corpus_$kind" "$seeds" >"fuzz_$kind.log" 2>&1 || {
     tail -60 "fuzz_$kind.log"
-    exit 1
+    return 1
   }
   grep -E '^Done|stat::peak_rss_mb' "fuzz_$kind.log"
+}
+# Two side by side. Of a number of executions each target gets what it does in about the same time, in percent.
+for two in scene=10,model=15 grammar=25,recording=15 mesh=30,recording_edit=5; do
+  one=${two%,*} other=${two#*,}
+  share() { [ -z "${EXECUTIONS:-}" ] || echo $((EXECUTIONS / 100 * ${1#*=})); }
+  run_target "${other%=*}" "$(share "$other")" &
+  beside=$!
+  good=yes
+  run_target "${one%=*}" "$(share "$one")" || good=no
+  wait $beside || good=no
+  [ $good = yes ] || exit 1
 done
