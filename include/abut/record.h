@@ -40,7 +40,7 @@ AB_API const abModel* ab_recording_model(const abRecording* recording);
 // until the next call.
 AB_API const abData* ab_recording_sample(abRecording* recording, int i, abError* error);
 
-// A recording keeps a state now and then: the last one at or before a time, for ab_state_set, and
+// A recording holds a state now and then: the last one at or before a time, for ab_state_set, and
 // its size. NULL where there is none. Valid until the next call. ab_step from there, with the same
 // settings, forces and controls, leads to any later moment of the recording, to the bit.
 AB_API const void* ab_recording_state(abRecording* recording, double time, size_t* bytes,
