@@ -140,7 +140,7 @@ install:
 
 # Debian packages in out/deb, from what is committed; some minutes, so once a night is enough.
 deb:
-	@tools/setup.sh build deb
+	@tools/setup.sh build mpi deb
 	@rm -rf build/deb && mkdir -p build/deb/abut out/deb
 	@git archive HEAD | tar -x -C build/deb/abut
 	@cd build/deb/abut && dpkg-buildpackage -us -uc -b -j$(JOBS) >../log.txt 2>&1 || { tail -n 30 ../log.txt; exit 1; }

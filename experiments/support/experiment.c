@@ -113,7 +113,9 @@ int experiment_end(void) {
 
 // Beside the program: the tree of an installation, or the sources, wherever they were moved to.
 const char* experiment_file(const char* name) {
-  static const char* const root[] = {"../../../share/abut", ABUT_EXPERIMENT_ROOT};
+  // lib/abut/experiments, or lib/x86_64-linux-gnu/abut/experiments where the distribution has it so
+  static const char* const root[] = {"../../../share/abut", "../../../../share/abut",
+                                     ABUT_EXPERIMENT_ROOT};
   static char path[8192];
   char own[4096];
   ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);

@@ -46,6 +46,10 @@ if [ -e "$prefix/share/abut/live.html" ]; then
 fi
 if [ -d "$libdir/abut/experiments" ]; then
   "$abut" paper --short --quiet --out paper hasegawa-gears xie-desk >paper.txt || { cat paper.txt; exit 1; }
+  # as distributions have it: one folder deeper
+  mkdir "$libdir/triplet"
+  cp -r "$libdir/abut" "$libdir/triplet/abut"
+  "$libdir/triplet/abut/experiments/experiment_xie-nonconvex_desk" --short >desk.txt || { cat desk.txt; exit 1; }
 fi
 # no file that is installed knows where it was built
 if grep -rlF -e "$root/" -e "$build/" "$prefix" --include=* 2>/dev/null | grep -v '[.]html$'; then
