@@ -66,9 +66,9 @@ static abStatus check_joints(const abModel* m, abError* error) {
     const abJoint* j = &m->joint[i];
     REQUIRE(j->name, "joint %d has no name", i);
     REQUIRE(j->q0 == nq && j->v0 == nv, "joint %d: its coordinates are wrong", i);
-    REQUIRE(
-        fabs(v3_norm(j->axis) - 1) < unit_tolerance || j->type == AB_JOINT_FREE || j->type == AB_JOINT_BALL,
-        "joint %d: its axis is no unit vector", i);
+    REQUIRE(fabs(v3_norm(j->axis) - 1) < unit_tolerance || j->type == AB_JOINT_FREE ||
+                j->type == AB_JOINT_BALL,
+            "joint %d: its axis is no unit vector", i);
     // a ball joint with the range 0 0 is held where it is
     bool held = j->type == AB_JOINT_BALL && j->range[0] == 0 && j->range[1] == 0;
     REQUIRE(!j->limited || held || j->range[0] < j->range[1], "joint %d: its range is empty", i);
