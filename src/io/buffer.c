@@ -59,7 +59,7 @@ void ab_buffer_base64(abBuffer* b, const void* bytes, size_t n) {
   static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const unsigned char* p = bytes;
   size_t m = (n + 2) / 3 * 4;
-  if (!make_room(b, m)) return;
+  if (n == 0 || !make_room(b, m)) return;
   char* out = b->byte + b->n;
   for (size_t i = 0; i < n; i += 3) {
     unsigned w = (unsigned)p[i] << 16;

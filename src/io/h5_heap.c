@@ -113,6 +113,7 @@ static bool walk(Walk* w, uint64_t at, unsigned nrecord, int depth) {
   size_t n = FRAME + nrecord * w->record + (depth ? (nrecord + 1) * pointer : 0);
   abBuffer b = {0};
   bool good = ab_h5_get_checked(w->heap.file, at, n, depth ? "BTIN" : "BTLF", &b);
+  if (!good) return ab_buffer_free(&b), false;
   const uint8_t* p = (const uint8_t*)b.byte + 6;
   for (unsigned i = 0; i < nrecord && good && !w->stop; i++)
     good = visit_record(w, p + i * w->record);
