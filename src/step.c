@@ -181,11 +181,25 @@ static void validate_momentum(const abModel* model, abData* data, const abContac
                               const abContactSolution* solution) {
   if (!solution->v_known || problem->nlaw > 0) return;
   abArenaMark mark = ab_arena_mark(data->internal->scratch);
-  double* v = AB_TAKE(data->internal->scratch, double, model->nv);
+  double* v = AB_TAKE(data->internal->scratch, double, 3 * model->nv);
   if (!v) return;
+  double *added = v + model->nv, *one = added + model->nv;
   memcpy(v, data->v_free, sizeof(double) * (size_t)model->nv);
+  memset(added, 0, sizeof(double) * 2 * (size_t)model->nv);
+  for (int i = 0; i < data->internal->npair; i++) {
+    const int body[2] = {data->internal->pair[i].body1, data->internal->pair[i].body2};
+    for (int side = 0; side < 2; side++) {
+      const abPairSolution* s = &solution->pair[i];
+      int m = model->body[body[side]].mover;
+      if (m < 0 || model->mover[m].jointed) continue;
+      ab_response_apply(&data->internal->response, body[side],
+                        wrench_move(s->impulse, v3_sub(data->com[body[side]], s->point)), one);
+      for (int k = model->mover[m].dof0; k < model->mover[m].dof0 + 6; k++)
+        added[k] += fabs(one[k]), one[k] = 0;
+    }
+  }
   apply_impulses(data, solution->pair, v);
-  ab_validate_momentum(model, data, solution, v);
+  ab_validate_momentum(model, data, solution, v, added);
   ab_arena_release(data->internal->scratch, mark);
 }
 #endif
