@@ -58,14 +58,15 @@ void ab_validate_pairs(const abModel* model, const abData* data) {
 }
 
 // Of three components, relative to what was added up to them: impulses on both sides of a body that
-// is held may be far larger than what is left of them.
+// is held may be far larger than what is left of them. Beside joints at their limits, 1e6 times as
+// stiff as their inertia, rounding leaves 4e-9 of that in a grip.
 static bool agree(const double* a, const double* b, const double* free, const double* added) {
   double error = 0, size = 0;
   for (int i = 0; i < 3; i++) {
     error = fmax(error, fabs(a[i] - b[i]));
     size = fmax(size, fabs(a[i]) + fabs(free[i]) + added[i]);
   }
-  return error <= 1e-9 * size + 1e-14;
+  return error <= 1e-7 * size + 1e-14;
 }
 
 void ab_validate_momentum(const abModel* model, const abData* data,
