@@ -230,7 +230,8 @@ AB_API void ab_notes_free(abNotes* notes);
 
 // The compiled model, or NULL with the error filled in. Free with ab_model_free. Bodies are put in
 // depth-first order (children in the order they were added), joints and geoms in the order of their
-// bodies; a scene added in that order has the same indices. Keyframes are given in the compiled order.
+// bodies; a scene added in that order has the same indices. Keyframes are given in the compiled
+// order.
 AB_API abModel* ab_scene_compile(const abScene* scene, abError* error);
 // Compiles into the memory of a model that was compiled from the same scene with other numbers: it
 // stays where it is, and simulations of it go on after ab_data_refresh and ab_data_reset, unless
