@@ -56,7 +56,7 @@ int ab_patch_store_size(const abPair* pair) {
 // --- corners
 
 // The polygon without the vertices that hardly bend its border: they come and go with the bodies'
-// least motion. What is cut off is at most this share of the area for each.
+// least motion. Each cuts off at most AB_PATCH_HARDLY_BENT of the area.
 
 static int clean_polygon(const abPatch* patch, abVec2* out) {
   double least = 2 * AB_PATCH_HARDLY_BENT * patch->area;  // twice a triangle's area
@@ -206,8 +206,8 @@ static bool positive(const abPatchLaw* law, const double field[3]) {
   return all;
 }
 
-// Whether the principal moments differ by this much: of so thin a region integrals about a pole are
-// lost to cancellation.
+// Whether a region is so thin that integrals about a pole are lost to cancellation, by its
+// principal moments.
 
 static bool is_slender(const double m[10]) {
   double A = m[AB_M_1], xx = A * m[AB_M_XX] - m[AB_M_X] * m[AB_M_X];
@@ -246,8 +246,8 @@ static bool set_region(abPatchLaw* law, abVec2* origin, abPolygonMoments* moment
   return true;
 }
 
-// c is kept off the border by this share of the way from there to the centroid: what is pressed
-// then has a size.
+// c is kept off the border, by AB_PATCH_BORDER of the way from there to the centroid: what is
+// pressed then has a size.
 
 static abVec2 keep_inside(const abPatchLaw* law, abVec2 c) {
   double most = 1;

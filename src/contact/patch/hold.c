@@ -118,9 +118,9 @@ static bool is_jammed(const abContactProblem* problem, const abPatchContact* c, 
 }
 
 // The depth at which the contact rests, 0: none but that of its load. It follows a new normal, and
-// the bodies when they part by more than this share of the thinner one. Would it follow the least
-// motion, contacts that press against each other would each take over in turn what the others give
-// way by, and wedge their bodies.
+// the bodies when they part by more than AB_PATCH_REST_FOLLOWS of the thinner one. Would it follow
+// the least motion, contacts that press against each other would each take over in turn what the
+// others give way by, and wedge their bodies.
 static double rest_depth(const abContactProblem* problem, const abPatchContact* c, double before,
                          double mobility) {
   const abPair* pair = &problem->pair[c->pair];

@@ -21,9 +21,6 @@ static double row_slope(const abPatchIsland* island, const abPatchRow* r, double
   return -r->step * ab_patch_row_excess(r->row, sv + a * r->step, &inside);
 }
 
-// A contact whose part in the slope at the end of the step is as its derivative said, but for this
-// share of the whole slope at the beginning, is taken for linear.
-
 static double find_rows(const abPatchIsland* island, abPatchWork* w) {
   double bent = 0;
   w->nbent_row = 0;

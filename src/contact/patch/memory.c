@@ -41,8 +41,7 @@ static void move_bristle(const abPatchSystem* system, abPatchContact* c) {
 
 // Where friction acts in the next step. Of a patch that sticks most of the old place stays: taken
 // over at once, friction moves the pressure and the pressure the friction, from step to step: a
-// patch high up on a pile answers with several times the change. With this share of the new one it
-// comes to rest as long as that factor is below 2 / AB_PATCH_TAKEN_OVER - 1.
+// patch high up on a pile answers with several times the change.
 static void keep_acts(const abPatchContact* c, bool old, double acts[2]) {
   const abPatchLaw* law = &c->law;
   double N = c->impulse[2], share = old && !(c->moves && c->slipping) ? AB_PATCH_TAKEN_OVER : 1;

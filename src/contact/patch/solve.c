@@ -181,10 +181,6 @@ static bool all_linear(const abPatchIsland* island) {
   return true;
 }
 
-// An island with joints may have several solutions, four feet that push against each other, say,
-// with some of them in the air. Loads that are right already are the way to the one that goes on
-// from the last step: they are left alone until the forces are nearly balanced. Then who slides is
-// decided, and where friction acts.
 static void measure(abPatchIsland* island, double* gap) {
   island->residual = ab_patch_residual(island);
   *gap = ab_patch_gap(island);
@@ -212,6 +208,10 @@ static void begin_at_last(abPatchIsland* island) {
   }
 }
 
+// An island with joints may have several solutions, four feet that push against each other, say,
+// with some of them in the air. Loads that are right already are the way to the one that goes on
+// from the last step: they are left alone until the forces are nearly balanced. Then who slides is
+// decided, and where friction acts.
 abStatus ab_patch_solve(abPatchIsland* island) {
   const double* param = island->system->param;
   bool joined = island->njoin > 0, renewed = false;
