@@ -2,6 +2,8 @@
 if(TARGET abut_cli)
   add_test(NAME sweep COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/test_sweep.py $<TARGET_FILE:abut_cli>
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  add_test(NAME sweep_kills COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/test_kills.py $<TARGET_FILE:abut_cli>
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endif()
 # MPI for real, more ranks than cores.
 if(TARGET abut_cli AND TARGET abut_sweep_mpi)
