@@ -200,61 +200,42 @@ static void print_text(const HapticLoop* loop, const Timing* t) {
   if (loop->refused[0]) printf("  the system did not give: %s\n", loop->refused);
 }
 
-// --- the recording ---
+// --- the run ---
 
-// Writing files takes time that the loop does not have. What the hands did to the pointers was
-// kept, and equal inputs give equal motion to the bit: the run is simulated once more, and
-// recorded.
-static bool write_recording(const HapticLoop* loop, const CliArgs* args, const char* path,
-                            int every) {
-  abError error = {0};
-  abData* d = cli_simulation(loop->model, args, cli_value(args, "--contact"));
-  if (!d) return false;
-  d->h = loop->data->h;
-  abRecorder* r = ab_record_open(path, loop->model, &error);
-  bool good = r && ab_record_sample(r, loop->model, d, &error) == AB_OK;
-  for (long k = 0; k < loop->nstep && good; k++) {
-    for (int i = 0; i < loop->npointer; i++)
-      d->applied[loop->body[i]] = loop->history[k * loop->npointer + i];
-    good = ab_step(loop->model, d) != AB_STEP_BROKEN;
-    if (good && (k + 1) % every == 0) good = ab_record_sample(r, loop->model, d, &error) == AB_OK;
-  }
-  if (r) good = ab_record_close(r, good ? &error : NULL) == AB_OK && good;
-  ab_data_free(d);
-  if (!good) cli_error(&error);
-  return good;
-}
-
-static bool write_recordings(const HapticLoop* loop, const CliArgs* args) {
-  double every = fmax(1, round(loop->rate / 60));
-  if (!cli_number(args, "--every", 0.5, 1e9, &every)) return false;
-  for (int i = 0; i < args->ngiven; i++)
-    if (!strcmp(args->name[i], "--record") &&
-        !write_recording(loop, args, args->value[i], (int)every))
-      return false;
-  return true;
-}
-
-static int run_loop(HapticLoop* loop, const CliArgs* args) {
-  if (!open_pointers(loop, args) || !haptic_prepare(loop)) return CLI_BAD_INPUT;
+static bool run_with_view(HapticLoop* loop, const CliArgs* args) {
   HapticView* view = NULL;
   if (cli_has(args, "--view")) {
     view = haptic_view_open(loop);
-    if (!view) return CLI_BAD_INPUT;
+    if (!view) return false;
     loop->show = haptic_view_show, loop->context = view;
   }
   haptic_run(loop);
   haptic_view_close(view);
-  if (!write_recordings(loop, args)) return CLI_BAD_INPUT;
+  return true;
+}
+
+static void print_result(HapticLoop* loop, const CliArgs* args) {
   const Timing t = {spread_of(loop->step_us, loop->nstep), spread_of(loop->cpu_us, loop->nstep),
                     spread_of(loop->late_us, loop->nstep)};
   if (cli_has(args, "--json"))
     print_json(loop, &t);
   else
     print_text(loop, &t);
-  if (loop->status != AB_STEP_BROKEN) return CLI_DONE;
-  fprintf(stderr, "abut haptic: the simulation broke down at %g s\n", loop->data->time);
-  return CLI_BROKEN;
+}
+
+static int run_loop(HapticLoop* loop, const CliArgs* args) {
+  HapticRecordings recordings = {0};
+  bool good = open_pointers(loop, args) && haptic_open_recordings(loop, args, &recordings) &&
+              haptic_prepare(loop) && run_with_view(loop, args);
+  bool written = good && haptic_write_recordings(loop, args, &recordings);
+  written = haptic_close_recordings(&recordings) && written;
+  if (!good) return CLI_BAD_INPUT;
+  print_result(loop, args);
+  if (loop->status == AB_STEP_BROKEN) {
+    fprintf(stderr, "abut haptic: the simulation broke down at %g s\n", loop->data->time);
+    return CLI_BROKEN;
+  }
+  return written ? CLI_DONE : CLI_BAD_INPUT;
 }
 
 int cli_haptic(int argc, char** argv) {
@@ -268,6 +249,8 @@ int cli_haptic(int argc, char** argv) {
   if (!cli_number(&args, "--rate", 0, 1e5, &loop.rate) ||
       !cli_number(&args, "--time", 0, 1e6, &loop.time))
     return CLI_BAD_INPUT;
+  if (loop.time * loop.rate < 0.5)
+    return cli_fail("--time %g is over before the first step at --rate %g", loop.time, loop.rate);
   loop.model = cli_load(args.argument[0], loop.quiet, false);
   if (loop.model) loop.data = cli_simulation(loop.model, &args, cli_value(&args, "--contact"));
   if (!loop.data) {

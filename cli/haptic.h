@@ -4,7 +4,9 @@
 
 #include <abut/abut.h>
 
-enum { HAPTIC_POINTERS = 8 };
+#include "cli.h"
+
+enum { HAPTIC_POINTERS = 8, HAPTIC_RECORDINGS = 8 };
 
 typedef struct HapticLoop {
   abModel* model;
@@ -34,5 +36,17 @@ typedef struct HapticLoop {
 bool haptic_prepare(HapticLoop* loop);
 void haptic_run(HapticLoop* loop);
 void haptic_free(HapticLoop* loop);
+
+typedef struct HapticRecordings {
+  abRecorder* recorder[HAPTIC_RECORDINGS];
+  int n, every;
+} HapticRecordings;
+
+// Opened before the loop, so that a wrong name costs no run; written after it. False with a message
+// printed.
+bool haptic_open_recordings(const HapticLoop* loop, const CliArgs* args, HapticRecordings* r);
+bool haptic_write_recordings(const HapticLoop* loop, const CliArgs* args,
+                             const HapticRecordings* r);
+bool haptic_close_recordings(HapticRecordings* r);
 
 #endif

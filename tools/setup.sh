@@ -9,7 +9,7 @@ packages_of() {
     build) echo gcc g++ cmake ninja-build pkg-config libexpat1-dev libqhull-dev libjansson-dev libhdf5-dev zlib1g-dev libtomlplusplus-dev libspnav-dev libwebsockets-dev ;;
     test) echo libcmocka-dev libglpk-dev libccd-dev libgmp-dev libmujoco-dev clang libclang-rt-14-dev python3-numpy python3-h5py qemu-user ;;
     web) echo nodejs npm chromium ;;
-    live) echo clang lld-14 wasi-libc libclang-rt-14-dev-wasm32 nodejs npm ;;
+    live) echo clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 nodejs npm ;;
     python) echo python3-venv python3-dev ;;
     bench) echo libmujoco-dev libbullet-dev libode-dev libdart-dev libccd-dev libsimbody-dev valgrind python3-venv python3-matplotlib python3-numpy ;;
     paper) echo python3-matplotlib python3-numpy ;;

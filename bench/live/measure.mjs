@@ -30,7 +30,7 @@ await page.evaluate(() => {
     const start = performance.now(), t = this.sim.t;
     run.call(this, passed);
     const took = performance.now() - start;
-    sum.frames++, sum.run += took, sum.longest = Math.max(sum.longest, took), sum.simulated += this.sim.t - t, sum.wall += passed;
+    sum.frames++, sum.run += took, sum.longest = Math.max(sum.longest, took), sum.simulated += this.sim.t - t, sum.wall += (start - (sum.last ?? start)) / 1000, sum.last = start;
     if (this.sim.t > 8) this.reset(first);
   };
   live.draw = function (...words) {

@@ -77,6 +77,7 @@ static bool within_reach(const Guard* g, const abHand* s, double passed) {
   double turn = 2 * sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
   return v3_norm(v3_sub(s->pose.p, expected)) <= FASTEST_HAND * passed &&
          v3_norm(v3_sub(s->twist.lin, g->last.twist.lin)) <= FASTEST_HAND &&
+         v3_norm(v3_sub(s->twist.ang, g->last.twist.ang)) <= FASTEST_R &&
          turn <= FASTEST_R * passed + 1e-6;
 }
 
@@ -128,6 +129,7 @@ static const char* why_bad(const Guard* g, abDeviceStatus status, const abHand* 
 
 // What the device says becomes a motion that can be followed; the reason where it is frozen.
 static const char* guard_sample(Guard* g, abDeviceStatus status, abHand s, double time, double h) {
+  if (status == AB_DEVICE_SILENT && !g->begun) return NULL;  // nothing to follow yet
   if (status == AB_DEVICE_SILENT) s = g->last, g->silent += h;
   if (status == AB_DEVICE_OK) g->silent = 0;
   const char* bad = why_bad(g, status, &s, time);
@@ -268,7 +270,7 @@ void ab_pointer_drive(abPointer* p, const abModel* model, abData* data, double t
   if (bad && !p->stat.frozen) p->stat.nfreeze++;
   p->stat.frozen = bad != NULL;
   if (bad) p->stat.trouble = bad;
-  if (!bad) observe(p, &p->guard.last);
+  if (!bad && p->guard.begun) observe(p, &p->guard.last);
   if (bad) p->raw_known = false;
   p->stat.hand = p->guard.out;
   // The weight of the pointer itself is not the hand's to carry.

@@ -123,6 +123,10 @@ class Haptic(unittest.TestCase):
             ((SCENE, "--pointer", "left=evdev:/dev/null"), "no input device"),
             ((SCENE, "--pointer", f"left=evdev:{SCENE}"), "no input device"),
             (("nowhere.xml", "--pointer", "left=virtual"), "nowhere.xml"),
+            ((SCENE, "--pointer", "left=virtual", "--rate", "1", "--time", "0.2"), "before the first step"),
+            # before the loop, which would outlast the test
+            ((SCENE, "--pointer", "left=virtual", "--time", "900", "--record", self.path("run.avi")), "run.avi"),
+            ((SCENE, "--pointer", "left=virtual", "--time", "900", "--record", self.path("run.h5"), "--every", "0"), "--every"),
         ]:
             out = abut(*words)
             self.assertEqual(out.returncode, 2, words)

@@ -136,14 +136,24 @@ static abDeviceStatus say_huge(double time, abHand* hand) {
   return AB_DEVICE_OK;
 }
 
+static abDeviceStatus say_whirl(double time, abHand* hand) {
+  *hand = swing(time);
+  if (fails(time)) hand->twist.ang.z = 1e6;
+  return AB_DEVICE_OK;
+}
+
 static void a_bad_device_freezes_its_pointer_softly(void** state) {
   (void)state;
   struct {
     abDeviceStatus (*say)(double, abHand*);
     const char* why;
-  } cases[] = {
-      {say_nan, "numbers that are none"},       {say_lost, "lost"},   {say_nothing, "stalled"},
-      {say_zero_quat, "numbers that are none"}, {say_jump, "jumped"}, {say_huge, "jumped"}};
+  } cases[] = {{say_nan, "numbers that are none"},
+               {say_lost, "lost"},
+               {say_nothing, "stalled"},
+               {say_zero_quat, "numbers that are none"},
+               {say_jump, "jumped"},
+               {say_huge, "jumped"},
+               {say_whirl, "jumped"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     ab_data_reset(model, data, -1);
     felt = wrench_zero();
@@ -158,6 +168,44 @@ static void a_bad_device_freezes_its_pointer_softly(void** state) {
     // and it follows again
     abHand now = swing(data->time - data->h);
     assert_false(s->frozen);
+    check_below(v3_norm(v3_sub(data->pose[plate].p, now.pose.p)), 1e-3);
+    ab_pointer_close(p);
+  }
+}
+
+// Devices that have nothing to say, or nothing sensible, for the first 0.2 s.
+static bool begins(double time) { return time < 0.2; }
+
+static abDeviceStatus say_nothing_first(double time, abHand* hand) {
+  if (begins(time)) return AB_DEVICE_SILENT;
+  return say_swing(time, hand);
+}
+static abDeviceStatus say_nan_first(double time, abHand* hand) {
+  *hand = swing(time);
+  if (begins(time)) hand->twist.lin.y = NAN;
+  return AB_DEVICE_OK;
+}
+static abDeviceStatus say_lost_first(double time, abHand* hand) {
+  return begins(time) ? AB_DEVICE_LOST : say_swing(time, hand);
+}
+
+static void before_its_device_speaks_a_pointer_stays_where_it_is(void** state) {
+  (void)state;
+  abDeviceStatus (*cases[])(double, abHand*) = {say_nothing_first, say_nan_first, say_lost_first};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ab_data_reset(model, data, -1);
+    felt = wrench_zero();
+    script = cases[i];
+    abPointer* p = open_pointer(&scripted, "");
+    abVec3 start = data->pose[plate].p;
+    double jump = drive(p, 0.19);
+    // held against its weight by a spring that knows the weight: only rounding moves it
+    check_below(v3_norm(v3_sub(data->pose[plate].p, start)), 1e-9);
+    jump = fmax(jump, drive(p, 1.8));
+    check_below(jump, 5);
+    abHand now = swing(data->time - data->h);
+    assert_false(ab_pointer_stat(p)->frozen);
+    assert_int_equal(ab_pointer_stat(p)->nfreeze, i == 0 ? 0 : 1);
     check_below(v3_norm(v3_sub(data->pose[plate].p, now.pose.p)), 1e-3);
     ab_pointer_close(p);
   }
@@ -266,6 +314,7 @@ int main(void) {
       TEST(a_pointer_follows_its_hand),
       TEST(a_bad_device_freezes_its_pointer_softly),
       TEST(a_dead_device_leaves_its_pointer_at_rest),
+      TEST(before_its_device_speaks_a_pointer_stays_where_it_is),
       TEST(a_wall_gives_no_more_than_it_got),
       TEST(a_virtual_hand_feels_the_wall_and_comes_to_rest),
       TEST(wrong_arguments_are_refused_by_name),

@@ -26,6 +26,16 @@ writeFileSync(file("blocks.xml"), `<mujoco model="blocks">
 </mujoco>\n`);
 abut("live", file("blocks.xml"), file("blocks.html"));
 
+// Two bodies that fall so fast that the first step ends beyond all bounds.
+writeFileSync(file("break.xml"), `<mujoco model="break">
+  <option timestep="0.002" gravity="0 0 -1e12"/>
+  <worldbody>
+    <body name="stone" pos="0 0 1"><freejoint/><geom type="sphere" size=".1"/></body>
+    <body name="brick" pos="1 0 1"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+  </worldbody>
+</mujoco>\n`);
+abut("live", file("break.xml"), file("break.html"));
+
 // A block on a slide with a motor, a keyframe that sets it, and a friction that only a <pair> knows.
 writeFileSync(file("motor.xml"), `<mujoco model="motor">
   <option timestep="0.002"/>
@@ -84,6 +94,42 @@ const tests = {
       assert.ok(Math.abs((await time(page)) - t - 0.002) < 1e-9, "a single step");
       await page.locator("#reset").click();
       assert.equal(await time(page), 0);
+    });
+  },
+
+  // By a clock of the test's own, which a busy machine does not disturb.
+  async time_lost_to_slow_steps_is_made_up_for() {
+    await withPage("blocks.html", async (page) => {
+      await reset(page);
+      const { behind, caughtUp, fastest, tooLarge, longest } = await page.evaluate(() => {
+        const { live } = window.abut, { sim } = live, { h } = sim, own = sim.advance, clock = performance.now;
+        let now = 0, cost = 0, wall = 0, fastest = 0, longest = 0;
+        performance.now = () => now;
+        sim.advance = function (n) { return (now += n * cost), own.call(this, n); };
+        const pictures = (n, ms) => {
+          for (let i = 0; i < n; i++) {
+            const before = sim.t, start = now;
+            live.run(ms / 1000), (wall += ms / 1000);
+            fastest = Math.max(fastest, (1000 * (sim.t - before) - 2000 * h) / ms), longest = Math.max(longest, (now - start) / ms);
+            now = start + Math.max(ms, now - start);
+          }
+          return wall - sim.t;
+        };
+        live.debt = live.saved = live.steps = live.stepTime = 0;
+        cost = 5;  // ms a step of 2 ms: an impact
+        const behind = pictures(4, 40);
+        cost = 0.1, live.steps = live.stepTime = 0;
+        const caughtUp = pictures(40, 40);
+        cost = 5, live.steps = live.stepTime = 0, (longest = 0);
+        const tooLarge = pictures(100, 40);  // for good: the picture goes on, time is given up
+        performance.now = clock, sim.advance = own, live.debt = live.steps = live.stepTime = 0;
+        return { behind, caughtUp, fastest, tooLarge, longest };
+      });
+      assert.ok(behind > 0.05, `slow steps cost time at first: ${behind} s`);
+      assert.ok(Math.abs(caughtUp) < 0.01, `made up for within 1.6 s: ${caughtUp} s`);
+      assert.ok(fastest < 1.3, `without a jump: ${fastest} times as fast`);
+      assert.ok(tooLarge > 2, `what is too large runs slower: ${tooLarge} s`);
+      assert.ok(longest < 1, `and leaves time to draw: ${longest} of a picture`);
     });
   },
 
@@ -416,6 +462,20 @@ const tests = {
     } finally {
       await close();
     }
+  },
+
+  async a_step_that_breaks_down_says_why() {
+    await withPage("break.html", async (page) => {
+      const message = page.locator("#message");
+      await page.locator("#play").click();
+      await page.waitForFunction(() => !document.getElementById("message").hidden);
+      assert.match(await message.innerText(), /'stone' would move beyond all bounds/);
+      assert.equal(await page.evaluate(() => window.abut.live.playing), false);
+      assert.equal(await page.evaluate(() => window.abut.step()), false);
+      await page.locator("#reset").click();
+      assert.ok(await message.isHidden(), "a reset takes it away");
+      assert.equal(await time(page), 0);
+    });
   },
 
   async a_damaged_page_says_so() {

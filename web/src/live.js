@@ -9,6 +9,8 @@ import { $ } from "./viewer.js";
 const BUDGET = 0.5;  // of the time between two pictures is for the simulation; on the average:
 const BURST = 0.35;  // so much more while something falls, as long as
 const SAVED = 1;     // s, not used before, last
+const LAG = 0.25;    // s the simulation may be behind the clock before they are given up; it makes up for them
+const FASTER = 1.25; // by so much, which nobody sees
 
 class Live extends PresentViewer {
   constructor(sim) {
@@ -157,26 +159,27 @@ class Live extends PresentViewer {
     this.steps += done, this.stepTime += performance.now() - start;
     if (done === n) return true;
     this.pause();
-    this.say("The simulation broke down here: a step found no solution.\nReset, or choose a smaller step.");
+    this.say(`The simulation broke down here: ${this.sim.why()}.\nReset, or choose a smaller step.`);
     return false;
   }
 
-  // As many steps as the time since the last picture asks for, as far as the budget goes: a scene that
-  // is too large for the machine runs slower, and the page says so.
+  // As many steps as the time since the last picture asks for, as far as the budget goes. What an
+  // impact or a late picture leaves undone is done by the next pictures; a scene that is too large for
+  // the machine runs slower, and the page says so.
   run(passed) {
     const { h } = this.sim, start = performance.now(), share = BUDGET * Math.max(passed, 1 / 60);
     const until = start + 1000 * (share + Math.min(this.saved, BURST * passed));
-    this.debt = Math.min(this.debt + passed * this.speed, 0.1 * Math.max(this.speed, 1));
-    const before = this.sim.t;
-    while (this.debt >= h && performance.now() < until) {
+    const asked = passed * this.speed, before = this.sim.t;
+    this.debt = Math.min(this.debt + asked, Math.max(LAG * this.speed, 2 * h));
+    let most = Math.min(this.debt, FASTER * asked + h);
+    while (most >= h && performance.now() < until) {
       const cost = this.steps > 0 ? this.stepTime / this.steps : 1;
-      const n = Math.max(1, Math.min(Math.floor(this.debt / h), Math.ceil(2 / cost)));
+      const n = Math.max(1, Math.min(Math.floor(most / h), Math.ceil(2 / cost)));
       if (!this.advance(n)) return;
-      this.debt -= n * h;
+      most -= n * h, this.debt -= n * h;
     }
-    this.ran = (this.ran ?? 0) + this.sim.t - before, this.wanted = (this.wanted ?? 0) + passed * this.speed;
+    this.ran = (this.ran ?? 0) + this.sim.t - before, this.wanted = (this.wanted ?? 0) + asked;
     this.saved = Math.min(Math.max(this.saved + share - (performance.now() - start) / 1000, 0), SAVED);
-    this.debt = Math.min(this.debt, 2 * h + 0.02 * this.speed);
   }
 
   look() {
@@ -189,14 +192,14 @@ class Live extends PresentViewer {
 
   writeRate() {
     const ms = this.steps > 0 ? this.stepTime / this.steps : 0;
-    const real = this.wanted > 0 ? this.ran / this.wanted : 1;
+    const real = this.wanted > 0 ? Math.min(this.ran / this.wanted, 1) : 1;
     this.rate = { step: ms, real };
     $("rate").textContent = this.playing && ms > 0 ? `${Number(ms.toPrecision(2))} ms a step · ${Math.round(100 * real * this.speed)} % of real time` : "";
     this.steps = this.stepTime = this.ran = this.wanted = 0;
   }
 
   tick(now) {
-    const passed = Math.min(Math.max((now - (this.last ?? now)) / 1000, 0), 0.1);
+    const passed = Math.min(Math.max((now - (this.last ?? now)) / 1000, 0), LAG);
     this.last = now;
     this.devices.poll(passed);
     if (this.playing && passed > 0) {

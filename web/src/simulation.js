@@ -37,8 +37,10 @@ export class Simulation extends Present {
     this.give(new TextEncoder().encode(`${text}\0`));
     if (this.wasm[name](...more)) throw new Error(this.error());
   }
-  error() {
-    const memory = new Uint8Array(this.wasm.memory.buffer), at = this.wasm.live_error();
+  error() { return this.readText(this.wasm.live_error()); }
+  why() { return this.readText(this.wasm.live_why()); }  // the last step broke down
+  readText(at) {
+    const memory = new Uint8Array(this.wasm.memory.buffer);
     return new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at)));
   }
   doubles(at, n) { return new Float64Array(this.wasm.memory.buffer, at, n); }

@@ -155,6 +155,11 @@ EXPORT(live_get_step) double live_get_step(void) { return live.data->h; }
 EXPORT(live_set_step) void live_set_step(double h) { live.data->h = h; }
 EXPORT(live_residual) double live_residual(void) { return live.data->stat.residual; }
 EXPORT(live_status) int live_status(void) { return (int)live.data->stat.status; }
+// What went wrong in the last step, as a sentence.
+EXPORT(live_why) const char* live_why(void) {
+  static char text[256];
+  return ab_step_text(live.model, live.data, text, sizeof text);
+}
 EXPORT(live_asleep) int live_asleep(void) { return live.data->stat.nasleep; }
 EXPORT(live_sleep) void live_sleep(int on) { live.data->sleep.on = on != 0; }
 EXPORT(live_ctrl) void live_ctrl(int i, double x) { live.data->ctrl[i] = x; }
