@@ -129,6 +129,7 @@ lint:
 	@tools/check-layers.sh
 	@tools/check-names.py
 	@cmake --preset asan >/dev/null
+	@tools/check-recursion.py build/asan
 	@run-clang-tidy -quiet -j $(JOBS) -p build/asan 'src/.*\.c$$' >build/asan/tidy.log 2>&1 || { grep -E '(warning|error):' build/asan/tidy.log; exit 1; }
 
 # A build of its own: library, program and page, without what only tests, experiments and benchmarks need.

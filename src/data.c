@@ -128,19 +128,22 @@ void ab_forget_contacts(abData* d) {
 
 abStatus ab_data_reset(const abModel* model, abData* d, int key) {
   if (!ab_data_fits(model, d) || key >= model->nkey) return AB_ERROR_ARGUMENT;
-  memcpy(d->q, key < 0 ? model->q0 : model->key[key].q, sizeof(double) * (size_t)model->nq);
+  size_t k = key < 0 ? 0 : (size_t)key, nq = (size_t)model->nq;
+  memcpy(d->q, key < 0 ? model->q0 : model->key_q + k * nq, sizeof(double) * nq);
   memset(d->v, 0, sizeof(double) * (size_t)model->nv);
   memset(d->ctrl, 0, sizeof(double) * (size_t)model->nactuator);
   memset(d->applied, 0, sizeof(abWrench) * (size_t)model->nbody);
   for (int i = 0; i < model->nmocap; i++) {
     abPose pose = model->body[model->mocap_body[i]].pose;
-    d->mocap_pos[i] = key < 0 ? pose.p : model->key[key].mocap_pos[i];
-    d->mocap_quat[i] = key < 0 ? pose.q : model->key[key].mocap_quat[i];
+    size_t at = k * (size_t)model->nmocap + (size_t)i;
+    d->mocap_pos[i] = key < 0 ? pose.p : model->key_mocap_pos[at];
+    d->mocap_quat[i] = key < 0 ? pose.q : model->key_mocap_quat[at];
   }
   d->time = 0;
   if (key >= 0) {
-    memcpy(d->v, model->key[key].v, sizeof(double) * (size_t)model->nv);
-    memcpy(d->ctrl, model->key[key].ctrl, sizeof(double) * (size_t)model->nactuator);
+    size_t nv = (size_t)model->nv, nctrl = (size_t)model->nactuator;
+    memcpy(d->v, model->key_v + k * nv, sizeof(double) * nv);
+    memcpy(d->ctrl, model->key_ctrl + k * nctrl, sizeof(double) * nctrl);
     d->time = model->key[key].time;
   }
   memset(&d->stat, 0, sizeof d->stat);

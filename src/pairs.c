@@ -1,14 +1,26 @@
 // Tests: test_collide, test_state.
 #include "pairs.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "math/vec.h"
 
 typedef struct Entry {
   abTrace trace;
   bool fresh;
 } Entry;
+
+// What rounding may leave of axes of length 1, a thousand times over.
+static const double UNIT = 1e-12;
+
+bool ab_trace_fits(const abTrace* t, bool patches) {
+  double nn = v3_norm2(t->normal), tt = v3_norm2(t->t1);
+  if (!isfinite(t->watch)) return false;
+  if (!patches) return nn == 0 && tt == 0;
+  return fabs(nn - 1) < UNIT && fabs(tt - 1) < UNIT && fabs(v3_dot(t->normal, t->t1)) < UNIT;
+}
 
 enum { ALIGN = 16 };
 

@@ -19,6 +19,10 @@ typedef struct abTrace {
   double watch;
 } abTrace;
 
+// Whether it can have been a step's, or comes from a file that was made up: unit axes across each
+// other, where the model sees patches, and a gap.
+bool ab_trace_fits(const abTrace* trace, bool patches);
+
 typedef struct abTable {
   abArena arena;
   int n;

@@ -497,6 +497,22 @@ void ab_sleep_end(const abModel* model, abData* data) {
 
 // Radii belong to the model. The contact model of the settings is told by whether it is the
 // present one.
+// What a block says of movers is within bounds; how many sleep is counted, not believed.
+static bool watches_fit(abSleep* s) {
+  const abModel* model = s->model;
+  s->nmover_asleep = s->nbody_asleep = 0;
+  for (int m = 0; m < model->nmover; m++) {
+    const Watch* w = &s->watch[m];
+    if (w->step < 0 || w->nspell < 0 || w->nspell > NSPELL || w->group < 0 ||
+        w->group >= model->nmover)
+      return false;
+    if (!mover_sleeps(s, m)) continue;
+    s->nmover_asleep++;
+    s->nbody_asleep += model->mover[m].nbody;
+  }
+  return true;
+}
+
 void ab_sleep_walk(struct abSleep* s, const abData* data, abWalk* walk) {
   const abModel* model = s->model;
   bool same = s->settings.contact == data->contact;
@@ -516,6 +532,7 @@ void ab_sleep_walk(struct abSleep* s, const abData* data, abWalk* walk) {
   ab_walk(walk, s->mocap, sizeof *s->mocap * (size_t)model->nmocap);
   ab_walk(walk, &s->nmover_asleep, sizeof s->nmover_asleep);
   ab_walk(walk, &s->nbody_asleep, sizeof s->nbody_asleep);
+  if (walk->kind == AB_WALK_READ && walk->good) walk->good = watches_fit(s);
   ab_walk_flags(walk, &s->woken, 1);
   const abContactModel* contact = s->settings.contact;
   s->settings.contact = NULL;  // an address belongs into no file

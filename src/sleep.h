@@ -1,4 +1,4 @@
-// Sleeping islands (sleep.c): what a step asks about them, in this order.
+// Sleeping islands (sleep.c): what a step calls for them, in this order.
 #ifndef ABUT_SLEEP_H
 #define ABUT_SLEEP_H
 

@@ -197,18 +197,20 @@ static void write_contact(const abContact* c, abWalk* walk) {
 
 static bool indices_fit(const abModel* m, const abContact* c) {
   return c->nvert >= 0 && c->body1 >= 0 && c->body1 < m->nbody && c->body2 >= 0 &&
-         c->body2 < m->nbody && c->geom1 >= 0 && c->geom1 < m->ngeom && c->geom2 >= 0 &&
-         c->geom2 < m->ngeom;
+         c->body2 < m->nbody && c->body1 != c->body2 && c->geom1 >= 0 && c->geom1 < m->ngeom &&
+         c->geom2 >= 0 && c->geom2 < m->ngeom;
 }
 
 static void walk_contact(const abModel* model, Table* t, int i, abWalk* walk) {
   abContact* c = &t->contact[i];
   if (walk->kind == AB_WALK_READ) {
     ab_walk(walk, c, sizeof *c);
+    // before anything is taken for it
+    walk->good = walk->good && indices_fit(model, c) &&
+                 (size_t)c->nvert <= (walk->room - walk->used) / sizeof(double);
     if (!walk->good) return;
     if (c->polygon) c->polygon = AB_TAKE(&t->arena, abVec3, c->nvert);
     if (c->pressure) c->pressure = AB_TAKE(&t->arena, double, c->nvert);
-    walk->good = indices_fit(model, c);
   } else {
     write_contact(c, walk);
   }
@@ -216,11 +218,15 @@ static void walk_contact(const abModel* model, Table* t, int i, abWalk* walk) {
   if (c->pressure) ab_walk(walk, (void*)c->pressure, sizeof(double) * (size_t)c->nvert);
 }
 
-static bool pairs_fit(const abModel* m, const Table* t) {
-  for (int i = 0; i < t->npair; i++)
-    if (t->pair[i].body < 0 || t->pair[i].body >= m->nbody || t->pair[i].contact < -1 ||
-        t->pair[i].contact >= t->ncontact)
+static bool pairs_fit(const abModel* m, const abData* data, const Table* t) {
+  bool patches = data->contact && data->contact->geometry != AB_GEOMETRY_PAIR;
+  for (int i = 0; i < t->npair; i++) {
+    const Kept* p = &t->pair[i];
+    if (p->body < 0 || p->body >= m->nbody || p->contact < -1 || p->contact >= t->ncontact ||
+        !ab_pair_key_fits(p->key, m->ngeom) || (i > 0 && p[-1].key >= p->key) ||
+        !ab_trace_fits(&p->trace, patches))
       return false;
+  }
   return true;
 }
 
@@ -245,7 +251,7 @@ void ab_sleep_store_walk(const abModel* model, struct abSleepStore* store, const
   }
   ab_walk(walk, t->pair, sizeof *t->pair * (size_t)npair);
   ab_walk(walk, t->bytes, t->nbyte * (size_t)npair);
-  if (walk->kind == AB_WALK_READ && walk->good) walk->good = pairs_fit(model, t);
+  if (walk->kind == AB_WALK_READ && walk->good) walk->good = pairs_fit(model, data, t);
   for (int i = 0; i < ncontact && walk->good; i++) walk_contact(model, t, i, walk);
   if (!walk->good && walk->kind == AB_WALK_READ) t->npair = t->ncontact = 0;
 }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "collide/collide.h"
 #include "fits.h"
 #include "internal.h"
 #include "pairs.h"
@@ -19,7 +20,7 @@ typedef struct Header {
   uint32_t version;
   char contact[36];  // name of the contact model
   uint64_t bytes;    // of the whole block
-  uint64_t sizes;    // checksum of the model's sizes and of the layout of a remembered pair
+  uint64_t sizes;    // checksum of the model's sizes and parts, and of a remembered pair's layout
   uint64_t content;  // checksum of the header, this field being zero, and of what follows it
 } Header;
 
@@ -66,17 +67,38 @@ static size_t pair_bytes(const abData* data) {
   return data->contact ? data->contact->memory_bytes(data->internal->param) : 0;
 }
 
+static uint64_t add(uint64_t hash, int a, int b) {
+  hash = (hash ^ ((uint64_t)(uint32_t)a << 32 | (uint32_t)b)) * 0x100000001b3u;
+  return hash ^ hash >> 29;
+}
+
+// What hangs where, and of which shape: another scene may well have the same sizes. Not its
+// numbers, which may change while the state goes on.
+static uint64_t checksum_parts(const abModel* m) {
+  uint64_t hash = 0;
+  for (int i = 0; i < m->nbody; i++) hash = add(hash, m->body[i].parent, m->body[i].mover);
+  for (int i = 0; i < m->njoint; i++) hash = add(hash, (int)m->joint[i].type, m->joint[i].body);
+  for (int i = 0; i < m->ngeom; i++) hash = add(hash, (int)m->geom[i].shape.type, m->geom[i].body);
+  return hash;
+}
+
 static uint64_t checksum_sizes(const abModel* m, const abData* data) {
   uint64_t size[] = {(uint64_t)m->nq,     (uint64_t)m->nv,     (uint64_t)m->nactuator,
                      (uint64_t)m->nbody,  (uint64_t)m->njoint, (uint64_t)m->ngeom,
                      (uint64_t)m->nmover, sizeof(abTrace),     pair_bytes(data),
-                     sizeof(abContact),   (uint64_t)m->nmocap};
+                     sizeof(abContact),   (uint64_t)m->nmocap, checksum_parts(m)};
   return checksum(size, sizeof size);
 }
 
 // --- what the contact model remembers
 
-static void walk_memory(abMemory* memory, const abData* data, abWalk* walk) {
+static bool keys_fit(int n, const uint64_t* key, int ngeom) {
+  for (int i = 0; i < n; i++)
+    if (!ab_pair_key_fits(key[i], ngeom) || (i > 0 && key[i - 1] >= key[i])) return false;
+  return true;
+}
+
+static void walk_memory(const abModel* model, abMemory* memory, const abData* data, abWalk* walk) {
   const abTable* last = &memory->table[memory->last];
   int n = last->n;
   ab_walk(walk, &n, sizeof n);
@@ -91,11 +113,14 @@ static void walk_memory(abMemory* memory, const abData* data, abWalk* walk) {
   uint64_t* key = walk->good ? AB_TAKE(data->internal->scratch, uint64_t, n) : NULL;
   if (!key) walk->good = false;
   if (walk->good) ab_walk(walk, key, sizeof *key * (size_t)n);
-  for (int i = 1; i < n && walk->good; i++) walk->good = key[i - 1] < key[i];
+  if (walk->good) walk->good = keys_fit(n, key, model->ngeom);
   if (walk->good) walk->good = ab_memory_begin(memory, n, key);
   if (!walk->good) return;
   ab_walk(walk, memory->table[1 - memory->last].entry, memory->stride * (size_t)n);
   ab_memory_commit(memory);
+  bool patches = data->contact && data->contact->geometry != AB_GEOMETRY_PAIR;
+  for (int i = 0; i < n && walk->good; i++)
+    walk->good = ab_trace_fits(ab_memory_last(memory, i), patches);
 }
 
 // --- the whole
@@ -108,7 +133,7 @@ static void walk_state(const abModel* model, abData* data, abWalk* walk) {
   ab_walk(walk, data->applied, sizeof(abWrench) * (size_t)model->nbody);
   ab_walk(walk, data->mocap_pos, sizeof(abVec3) * (size_t)model->nmocap);
   ab_walk(walk, data->mocap_quat, sizeof(abQuat) * (size_t)model->nmocap);
-  walk_memory(data->internal->memory, data, walk);
+  walk_memory(model, data->internal->memory, data, walk);
   ab_sleep_walk(data->internal->sleeper, data, walk);
 }
 
@@ -177,8 +202,8 @@ static abStatus check(const abModel* model, const abData* data, const void* bloc
                    h.contact, contact_name(data));
   if (h.sizes != checksum_sizes(model, data))
     return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
-                   "the state belongs to another scene or build: sizes differ; load the scene it "
-                   "was saved from");
+                   "the state belongs to another scene or build: its bodies, joints or geoms are "
+                   "others; load the scene it was saved from");
   return AB_OK;
 }
 

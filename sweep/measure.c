@@ -118,13 +118,13 @@ bool watch_create(Watch* w, const abSweep* s, const abModel* model) {
 
 // Of the ball about the centre of mass that holds the body's hull; where there is none, that of a
 // body of this mass and inertia.
-static double radius_of(const abBody* b) {
+static double radius_of(const abModel* model, const abBody* b) {
+  const abPolyhedron* hull = b->hull < 0 ? NULL : model->hull[b->hull].poly;
   double r = 0;
-  if (b->hull && b->hull->poly)
-    for (int i = 0; i < b->hull->poly->nvert; i++) {
-      abVec3 p = b->hull->poly->vert[i];
-      r = fmax(r, hypot(hypot(p.x - b->com.x, p.y - b->com.y), p.z - b->com.z));
-    }
+  for (int i = 0; hull && i < hull->nvert; i++) {
+    abVec3 p = hull->vert[i];
+    r = fmax(r, hypot(hypot(p.x - b->com.x, p.y - b->com.y), p.z - b->com.z));
+  }
   if (!(r > 0) && b->mass > 0) r = sqrt((b->inertia.x + b->inertia.y + b->inertia.z) / b->mass);
   return r;
 }
@@ -143,7 +143,7 @@ void watch_begin(Watch* w, const abModel* model, const abData* data) {
     w->pose0[b] = data->pose[b];
     w->com0[b] = w->com_last[b] = data->com[b];
     w->path[b] = 0;
-    w->radius[b] = radius_of(&model->body[b]);
+    w->radius[b] = radius_of(model, &model->body[b]);
   }
   w->resting_since = NAN;
   w->max_residual = w->max_penetration = w->nstep = w->nunconverged = 0;

@@ -82,12 +82,17 @@ static double body_yaw(const Quantity* q, const Watch* w, const abData* data) {
   return atan2(R->m[1][0], R->m[0][0]);
 }
 
+static const abShape* hull_of(const abModel* model, int body) {
+  int hull = model->body[body].hull;
+  return hull < 0 ? NULL : &model->hull[hull];
+}
+
 // Which side is up: of a mesh the face of its hull, counted from 1; else the axis that points up
 // most, 1 2 3 for x y z, negative where it is the other end.
 static double body_up_face(const Quantity* q, const Watch* w, const abData* data) {
   const abMat3* R = &data->R[q->body];
   const abVec3 up = {R->m[2][0], R->m[2][1], R->m[2][2]};
-  const abShape* hull = w->model->body[q->body].hull;
+  const abShape* hull = hull_of(w->model, q->body);
   int best = 0;
   double most = -INFINITY;
   if (hull && hull->type == AB_SHAPE_MESH) {
@@ -108,7 +113,7 @@ static double body_up_face(const Quantity* q, const Watch* w, const abData* data
 static double body_down_face(const Quantity* q, const Watch* w, const abData* data) {
   const abMat3* R = &data->R[q->body];
   const abVec3 down = {-R->m[2][0], -R->m[2][1], -R->m[2][2]};
-  const abShape* hull = w->model->body[q->body].hull;
+  const abShape* hull = hull_of(w->model, q->body);
   if (!hull || hull->type != AB_SHAPE_MESH) return -body_up_face(q, w, data);
   int best = 0;
   double most = -INFINITY;

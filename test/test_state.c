@@ -295,6 +295,116 @@ static void damaged_and_foreign_states_are_refused(void** state) {
   world_free(&a), world_free(&other);
 }
 
+// The check sum made right again: the last field of the head, over the head without it and the
+// rest.
+enum { HEAD = 72 };
+
+static uint64_t sum_of(const char* bytes, size_t n) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < n; i += 8) {
+    uint64_t word = 0;
+    memcpy(&word, bytes + i, n - i < 8 ? n - i : 8);
+    hash = (hash ^ word) * 0x100000001b3u;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+static void seal(Block b) {
+  char* at = b.at;
+  memset(at + HEAD - 8, 0, 8);
+  uint64_t sum = sum_of(at, HEAD) + sum_of(at + HEAD, b.bytes - HEAD);
+  memcpy(at + HEAD - 8, &sum, 8);
+}
+
+static void check_not_possible(World* w, Block made_up) {
+  abError error = {0};
+  seal(made_up);
+  assert_int_equal(ab_state_set(w->model, w->data, made_up.at, made_up.bytes, &error),
+                   AB_ERROR_MEMORY);
+  assert_non_null(strstr(error.message, "cannot be"));
+  step(w);  // from its start
+}
+
+// Somebody may make a state up, with a check sum that is right: geoms that do not exist, axes that
+// are none.
+static void geoms_and_axes_of_a_made_up_state_are_checked(void** state) {
+  (void)state;
+  World a = boxes("volume-pgs");
+  for (int i = 0; i < 60; i++) step(&a);
+  Block good = save(&a), bad = {good.bytes, malloc(good.bytes)};
+  // time, coordinates, controls and loads stand before the pairs; there are no mocap bodies
+  const abModel* m = a.model;
+  size_t at = HEAD + 8 * (size_t)(1 + m->nq + m->nv + m->nactuator) + 48 * (size_t)m->nbody;
+  int npair;
+  memcpy(&npair, (char*)good.at + at, sizeof npair);
+  assert_true(npair > 0 && npair < 30);
+  const uint64_t key[] = {0x7fffffff,        (uint64_t)m->ngeom,         UINT64_MAX,
+                          (uint64_t)1 << 32, (uint64_t)0x80000000 << 32, 0};
+  for (int i = 0; i < 6; i++) {
+    memcpy(bad.at, good.at, good.bytes);
+    memcpy((char*)bad.at + at + 4 + 8 * (size_t)(npair - 1), &key[i], 8);
+    check_not_possible(&a, bad);
+  }
+  const double axis[] = {NAN, 2, 1e300};
+  for (int i = 0; i < 3; i++) {
+    memcpy(bad.at, good.at, good.bytes);
+    memcpy((char*)bad.at + at + 4 + 8 * (size_t)npair, &axis[i], 8);
+    check_not_possible(&a, bad);
+  }
+  restore(&a, good);
+  free(good.at), free(bad.at);
+  world_free(&a);
+}
+
+// Whatever its bytes are, it is refused, or steps follow that may break down: no crash, which the
+// sanitizers see best.
+static void made_up_states_harm_nobody(void** state) {
+  (void)state;
+  Random r = {.state = 11};
+  const int special[] = {-1, 0, 1, 0x7fffffff, 100};
+  for (int k = 0; k < 2 * NMODEL; k++) {
+    World a = boxes(MODEL[k / 2]);
+    a.data->sleep.on = k % 2;
+    int nstep = k % 2 ? 900 : 60;
+    for (int i = 0; i < nstep; i++) step(&a);
+    Block good = save(&a), bad = {good.bytes, malloc(good.bytes)};
+    for (int i = 0; i < 200; i++) {
+      memcpy(bad.at, good.at, good.bytes);
+      for (int j = 0; j < 2; j++) {
+        char* byte = (char*)bad.at + HEAD + random_below(&r, (int)(good.bytes - HEAD - 4));
+        if (i % 2)
+          *byte = (char)random_bits(&r);
+        else
+          memcpy(byte, &special[random_below(&r, 5)], 4);
+      }
+      seal(bad);
+      abError error;
+      if (ab_state_set(a.model, a.data, bad.at, bad.bytes, &error) == AB_OK)
+        ab_step(a.model, a.data);
+    }
+    restore(&a, good);
+    step(&a);
+    free(good.at), free(bad.at);
+    world_free(&a);
+  }
+}
+
+// The same numbers of everything, but a ball where the box was.
+static void a_scene_of_the_same_sizes_is_another_scene(void** state) {
+  (void)state;
+  World box = world_begin(2e-3, true), ball = world_begin(2e-3, true);
+  abPose pose = {v3(0, 0, 1), quat_identity()};
+  world_add_box(&box, v3(0.1, 0.1, 0.1), 1, pose);
+  world_add_shape(&ball, AB_SHAPE_SPHERE, v3(0.1, 0.1, 0.1), 1, pose);
+  world_start(&box, "volume-pgs"), world_start(&ball, "volume-pgs");
+  Block block = save(&box);
+  check_refused(&ball, block, "another scene");
+  restore(&box, block);
+  free(block.at);
+  world_free(&box), world_free(&ball);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_saved_state_has_the_same_future),
@@ -306,6 +416,9 @@ int main(void) {
       cmocka_unit_test(copies_of_ten_scenes_have_the_same_future),
       cmocka_unit_test(nothing_but_the_state_goes_from_step_to_step),
       cmocka_unit_test(damaged_and_foreign_states_are_refused),
+      cmocka_unit_test(geoms_and_axes_of_a_made_up_state_are_checked),
+      cmocka_unit_test(made_up_states_harm_nobody),
+      cmocka_unit_test(a_scene_of_the_same_sizes_is_another_scene),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 // A spring and damper between a body and something that moves it from outside: a pointer on a
 // screen, a hand on a device.
+//
+// Plain data, to be kept by whoever uses it. ab_coupling and ab_couple change nothing.
 #ifndef ABUT_COUPLE_H
 #define ABUT_COUPLE_H
 

@@ -13,10 +13,11 @@ typedef enum abStepCause {
   AB_CAUSE_NONE,
   AB_CAUSE_CONVERGENCE,  // the contact model did not reach its tolerance; see residual
   AB_CAUSE_MEMORY,       // an allocation failed: the step may be done again
-  AB_CAUSE_INPUT,        // an input was not finite when the step began; see bad_input, bad_index
-  AB_CAUSE_NOT_FINITE,   // the step ended with coordinates that are not finite or speeds beyond 1e9
-  AB_CAUSE_ENERGY,       // it ended with energy that comes from nowhere
-  AB_CAUSE_CONTACT       // the contact model gave up, or cannot simulate this scene
+  AB_CAUSE_INPUT,  // an input was not finite, or beyond 1e60, when the step began; see bad_input,
+                   // bad_index
+  AB_CAUSE_NOT_FINITE,  // the step ended with coordinates that are not finite or speeds beyond 1e9
+  AB_CAUSE_ENERGY,      // it ended with energy that comes from nowhere
+  AB_CAUSE_CONTACT      // the contact model gave up, or cannot simulate this scene
 } abStepCause;
 
 // What the last step did, and how well.

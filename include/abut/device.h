@@ -1,5 +1,8 @@
 // A haptic device: the hand's motion comes in, a force goes out. doc/haptic.md shows how to add
 // one.
+//
+// Types are constants: they live as long as the program. All functions of an open device are called
+// by the thread that drives its pointer (abut/haptic.h).
 #ifndef ABUT_DEVICE_H
 #define ABUT_DEVICE_H
 

@@ -1,5 +1,8 @@
 // The present state as a run of numbers, for a page that draws it: the live page has it from
 // WebAssembly, the view of `abut haptic` by a web socket.
+//
+// Nothing is changed or kept: any number of threads may write frames of a simulation that no thread
+// steps meanwhile.
 #ifndef ABUT_FRAME_H
 #define ABUT_FRAME_H
 

@@ -2,6 +2,9 @@
 //
 //   abPointer* p = ab_pointer_open(model, data, &def, &error);
 //   each step: clear data->applied; ab_pointer_drive(p, model, data, time); ab_step(model, data);
+//
+// A pointer lives until ab_pointer_close, its type of device at least as long. It is used by the
+// thread that steps the simulation.
 #ifndef ABUT_HAPTIC_H
 #define ABUT_HAPTIC_H
 

@@ -3,6 +3,8 @@
 // Momentum gives the contact impulse P and its moment about the centre of mass; where the contact
 // plane is known, the point at which a force and a moment about the normal alone explain both is
 // unique (Xie & Chakraborty, proposition 2 and remark 5).
+//
+// Nothing is kept between calls: any thread may call at any time.
 #ifndef ABUT_INVERSE_H
 #define ABUT_INVERSE_H
 

@@ -1,6 +1,11 @@
 // abModel: everything about a scene that does not change while it is simulated. One allocation,
 // made by ab_scene_compile (scene/compile/compile.c); plain arrays of plain structs, indexed in the
-// order of the scene file.
+// order of the scene file. Parts name each other by index. Pointers inside the arrays lead to what
+// a step does not read (names, the meshes that are drawn), and from an abShape to its polyhedron,
+// so that a shape can be given to a function without its model; all lead into the one allocation.
+//
+// It lives until ab_model_free, must outlive the simulations made for it (abData), and needs
+// neither the scene nor the file it was made from. Any number of threads may use it at once.
 #ifndef ABUT_MODEL_H
 #define ABUT_MODEL_H
 
@@ -72,10 +77,11 @@ typedef struct abBody {
   abVec3 com;        // centre of mass in the body frame
   abQuat inertia_q;  // principal axes in the body frame
   abVec3 inertia;    // principal moments about the centre of mass
-  // Convex hull, in the body frame, of the geoms that can collide; NULL if there are none or one is
-  // a plane, and for a world of several geoms. A single geom whose frame is the body's is its own
-  // hull, with its type; otherwise the type is AB_SHAPE_MESH, smooth geoms by their tessellations.
-  const abShape* hull;
+  // index into abModel.hull: convex hull, in the body frame, of the geoms that can collide; -1 if
+  // there are none or one is a plane, and for a world of several geoms. A single geom whose frame
+  // is the body's is its own hull, with its type; otherwise the type is AB_SHAPE_MESH, smooth geoms
+  // by their tessellations.
+  int hull;
   bool gravity;  // false: gravity does not act (gravcomp = 1)
   // index into abData.mocap_pos and mocap_quat, -1 if none. A mocap body hangs on the world, has no
   // joints, no mass counts and nothing moves it but those arrays: mover = -1, weld = itself.
@@ -219,12 +225,11 @@ typedef struct abEquality {
   int line;  // of the scene file, 0 if none
 } abEquality;
 
+// A keyframe. Its numbers are those of its turn in abModel.key_q, key_v, key_ctrl, key_mocap_pos
+// and key_mocap_quat.
 typedef struct abKey {
   const char* name;
   double time;
-  const double *q, *v, *ctrl;  // nq, nv, nactuator values; v in abut's convention (see abData.v)
-  const abVec3* mocap_pos;     // nmocap
-  const abQuat* mocap_quat;
 } abKey;
 
 typedef struct abExclude {
@@ -271,13 +276,18 @@ typedef struct abModel {
   int nq, nv;
 
   int nbody, njoint, ngeom, nmesh, nactuator, nkey, nexclude, npair_rule, nmover;
-  int nsite, ntendon, ntendon_joint, nequality, nmocap;
+  int nsite, ntendon, ntendon_joint, nequality, nmocap, nhull;
   const abBody* body;  // body[0] is the world
   const abJoint* joint;
   const abGeom* geom;
   const abMesh* mesh;
   const abActuator* actuator;
   const abKey* key;
+  const double* key_q;          // of key k: key_q[k * nq] .. key_q[k * nq + nq - 1]; likewise
+  const double* key_v;          // by nv, in abut's convention (see abData.v)
+  const double* key_ctrl;       // by nactuator
+  const abVec3* key_mocap_pos;  // by nmocap
+  const abQuat* key_mocap_quat;
   const abExclude* exclude;
   const abPairRule* pair_rule;
   const abMover* mover;
@@ -285,6 +295,7 @@ typedef struct abModel {
   const abTendon* tendon;
   const abTendonJoint* tendon_joint;
   const abEquality* equality;
+  const abShape* hull;    // see abBody.hull
   const int* mocap_body;  // nmocap: the bodies that are moved from outside
   const double* q0;       // the initial coordinates
   const int* dof_joint;   // per velocity: its joint

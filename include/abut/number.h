@@ -17,6 +17,9 @@
 // pair.GEOM1.GEOM2.friction          both tangential directions; or friction[i]
 //
 // Orientations are changed by key.NAME.qpos; the quaternion is made a unit one when compiled.
+//
+// A number found belongs to its scene and is good as long as that lives and nothing is added to it.
+// A scene is used by one thread at a time.
 #ifndef ABUT_NUMBER_H
 #define ABUT_NUMBER_H
 

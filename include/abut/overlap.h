@@ -1,4 +1,5 @@
 // The overlap of two convex polyhedra, for direct use: no model, no simulation.
+// Nothing is kept between calls: any thread may call at any time.
 #ifndef ABUT_OVERLAP_H
 #define ABUT_OVERLAP_H
 

@@ -1,5 +1,7 @@
 // Pictures of a simulation, drawn by the processor: they need no window and no graphics card, and
 // are the same on every machine of one architecture.
+//
+// The simulation is only read: any number of threads may draw it while no thread steps it.
 #ifndef ABUT_PICTURE_H
 #define ABUT_PICTURE_H
 

@@ -3,6 +3,9 @@
 // Every definition struct has a function that returns it filled with the defaults of MJCF; fill in
 // what differs and add it. Names are copied. Functions that add return the new index, or -1 with
 // the error filled in.
+//
+// A scene lives until ab_scene_free and is used by one thread at a time; models do not need it once
+// they are compiled.
 #ifndef ABUT_SCENE_H
 #define ABUT_SCENE_H
 

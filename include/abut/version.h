@@ -10,6 +10,6 @@
 // The number of the interface: programs built against headers of one number run with every library
 // of that number. It is raised with every change of a public struct or function that they would
 // notice (cmake/layout.txt), and is the number in the shared library's name.
-#define AB_INTERFACE 2
+#define AB_INTERFACE 3
 
 #endif

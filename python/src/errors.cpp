@@ -103,7 +103,7 @@ static int first_bad(const double* x, int n) {
 }
 
 std::string bad_input(const abModel* m, const abData* d) {
-  const char* tail = " is not a finite number; set it before stepping";
+  const char* tail = " is not a finite number below 1e60; set it before stepping";
   int i;
   if ((i = first_bad(d->q, m->nq)) >= 0)
     return "q[" + std::to_string(i) + "]" + joint_of(m, i, false) + tail;

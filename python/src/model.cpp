@@ -192,10 +192,12 @@ static std::shared_ptr<Model> changed(const std::shared_ptr<Model>& base, nb::di
 
 static nb::object key_array(nb::handle self, const Model& m, int key, const std::string& what) {
   if (key < 0 || key >= m.model->nkey) raise_value("there is no keyframe %d", key);
-  const abKey& k = m.model->key[key];
-  if (what == "q") return view((double*)k.q, {(size_t)m.model->nq}, self);
-  if (what == "v") return view((double*)k.v, {(size_t)m.model->nv}, self);
-  return view((double*)k.ctrl, {(size_t)m.model->nactuator}, self);
+  const abModel* model = m.model;
+  const size_t nq = (size_t)model->nq, nv = (size_t)model->nv, nu = (size_t)model->nactuator,
+               k = (size_t)key;
+  if (what == "q") return view((double*)model->key_q + k * nq, {nq}, self);
+  if (what == "v") return view((double*)model->key_v + k * nv, {nv}, self);
+  return view((double*)model->key_ctrl + k * nu, {nu}, self);
 }
 
 static std::string model_json(const Model& m, bool meshes) {

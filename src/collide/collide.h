@@ -17,4 +17,9 @@ static inline uint64_t ab_pair_key(int geom1, int geom2) {
   return low << 32 | (uint64_t)(geom1 < geom2 ? geom2 : geom1);
 }
 
+// A key may come from a file.
+static inline bool ab_pair_key_fits(uint64_t key, int ngeom) {
+  return key >> 32 < (key & 0xffffffffu) && (key & 0xffffffffu) < (uint64_t)ngeom;
+}
+
 #endif

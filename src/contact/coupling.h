@@ -18,7 +18,7 @@ abTwist ab_pair_twist_now(const abContactProblem* problem, const abPair* pair, a
 // v += what the impulse f at p does.
 void ab_pair_apply(const abContactProblem* problem, const abPair* pair, abVec3 p, abWrench f,
                    double* v);
-// The same two for methods that ask again and again at one point: arms and inertias are looked up
+// The same two for methods that need them many times at one point: arms and inertias are looked up
 // once.
 typedef struct abLever {
   const abContactProblem* problem;

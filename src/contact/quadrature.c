@@ -22,8 +22,8 @@
 
 #include <math.h>
 
-#include "base/simd.h"
 #include "math/logarithm.h"
+#include "math/quad.h"
 #include "math/vec.h"
 
 static abVec2 area_centroid(int n, const abVec2* p) {
@@ -62,36 +62,39 @@ void ab_quadrature_polygon(int n, const abVec2* p, double* x, double* y, double*
   }
 }
 
-// Adds the triangle (0, a, b), but for the factors of complete_moments.
-static void add_triangle(abVec2 a, abVec2 b, double m[10]) {
-  double d = v2_cross(a, b);
-  double axx = a.x * a.x, ayy = a.y * a.y, bxx = b.x * b.x, byy = b.y * b.y;
-  double mix = a.x * b.y + b.x * a.y;
+// Adds the triangles (0, a, b) of four edges, but for the factors of complete_moments.
+static inline void add_triangles(const double a[2][AB_LANES], const double b[2][AB_LANES],
+                                 abFour m[10]) {
+  typedef abFour Load __attribute__((aligned(8)));
+  abFour ax = *(const Load*)a[0], ay = *(const Load*)a[1];
+  abFour bx = *(const Load*)b[0], by = *(const Load*)b[1];
+  abFour d = ax * by - ay * bx, mix = ax * by + bx * ay, sx = ax + bx, sy = ay + by;
+  abFour axx = ax * ax, ayy = ay * ay, bxx = bx * bx, byy = by * by, axy = ax * ay, bxy = bx * by;
   m[AB_M_1] += d;
-  m[AB_M_X] += d * (a.x + b.x);
-  m[AB_M_Y] += d * (a.y + b.y);
-  m[AB_M_XX] += d * (axx + a.x * b.x + bxx);
-  m[AB_M_YY] += d * (ayy + a.y * b.y + byy);
-  m[AB_M_XY] += d * (2 * a.x * a.y + mix + 2 * b.x * b.y);
-  m[AB_M_XXX] += d * (a.x + b.x) * (axx + bxx);
-  m[AB_M_YYY] += d * (a.y + b.y) * (ayy + byy);
-  m[AB_M_XXY] +=
-      d * (3 * (axx * a.y + bxx * b.y) + a.x * (mix + b.x * a.y) + b.x * (mix + a.x * b.y));
-  m[AB_M_XYY] +=
-      d * (3 * (a.x * ayy + b.x * byy) + a.y * (mix + a.x * b.y) + b.y * (mix + b.x * a.y));
+  m[AB_M_X] += d * sx;
+  m[AB_M_Y] += d * sy;
+  m[AB_M_XX] += d * (axx + ax * bx + bxx);
+  m[AB_M_YY] += d * (ayy + ay * by + byy);
+  m[AB_M_XY] += d * (2 * axy + mix + 2 * bxy);
+  m[AB_M_XXX] += d * sx * (axx + bxx);
+  m[AB_M_YYY] += d * sy * (ayy + byy);
+  m[AB_M_XXY] += d * (3 * (ax * axy + bx * bxy) + ax * (mix + bx * ay) + bx * (mix + ax * by));
+  m[AB_M_XYY] += d * (3 * (axy * ay + bxy * by) + ay * (mix + ax * by) + by * (mix + bx * ay));
 }
 
-static void complete_moments(double m[10]) {
+AB_SIMD AB_FLATTEN void ab_polygon_moments(int n, const abVec2* p, abPolygonMoments* moments) {
   static const double scale[10] = {1.0 / 2,  1.0 / 6,  1.0 / 6,  1.0 / 12, 1.0 / 24,
                                    1.0 / 12, 1.0 / 20, 1.0 / 60, 1.0 / 60, 1.0 / 20};
-  for (int k = 0; k < 10; k++) m[k] *= scale[k];
-}
-
-void ab_polygon_moments(int n, const abVec2* p, abPolygonMoments* moments) {
-  double* m = moments->m;
-  for (int k = 0; k < 10; k++) m[k] = 0;
-  for (int i = 0; i < n; i++) add_triangle(p[i], p[i + 1 < n ? i + 1 : 0], m);
-  complete_moments(m);
+  abFour sum[10] = {{0}};
+  for (int first = 0; first < n; first += AB_LANES) {
+    double a[2][AB_LANES], b[2][AB_LANES];
+    for (int l = 0; l < AB_LANES; l++) {  // edges that fill up the lanes have no length
+      int i = first + l < n ? first + l : 0, j = first + l + 1 < n ? first + l + 1 : 0;
+      a[0][l] = p[i].x, a[1][l] = p[i].y, b[0][l] = p[j].x, b[1][l] = p[j].y;
+    }
+    add_triangles((const double(*)[AB_LANES])a, (const double(*)[AB_LANES])b, sum);
+  }
+  for (int k = 0; k < 10; k++) moments->m[k] = scale[k] * AB_TOTAL(sum[k]);
 }
 
 static inline double field_at(const double field[3], double x, double y) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/simd.h"
 #include "internal.h"
 #include "math/spatial.h"
 
@@ -75,7 +76,7 @@ static bool touches(const abData* data, const abPair* pair, const abPairSolution
   return s->kind != AB_PATCH_NONE;
 }
 
-abStatus ab_report_contacts(abData* data, const abPairSolution* solution) {
+AB_SIMD AB_FLATTEN abStatus ab_report_contacts(abData* data, const abPairSolution* solution) {
   abContact* contact = AB_TAKE(data->internal->step_arena, abContact, data->internal->npair);
   if (!contact) return AB_ERROR_MEMORY;
   int n = 0;

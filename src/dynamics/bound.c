@@ -38,7 +38,7 @@
 // bounds as rows (ab_free_motion_rows) and minimises phi and the contacts' energy together; the
 // branches are then those of the velocities found. The other models know the bounds only by the
 // response, with the branches fixed: ab_bounds_follow goes over to the branches of the velocities
-// found, and the contacts are solved again (step.c). What is left when that does not settle,
+// found, and the contacts are solved again (impulses.c). What is left when that does not settle,
 // ab_bounds_finish takes back: the part of an impulse beyond its range, with the tree following.
 // Tests: test_joint, test_law.
 #include <float.h>

@@ -18,8 +18,14 @@
 #include "dynamics/trees.h"
 #include "internal.h"
 
-static void free_body(const abModel* model, abData* data, const abMover* mover) {
+static void free_body(const abModel* model, abData* data, int m) {
+  const abMover* mover = &model->mover[m];
   int b = mover->body0;
+  if (model->integrator == AB_INTEGRATOR_RK4 && ab_rk4_driven(model, m)) {
+    memcpy(data->v_free + mover->dof0, data->internal->trees->v_smooth + mover->dof0,
+           6 * sizeof(double));
+    return;
+  }
   const abBody* body = &model->body[b];
   abWrench load = data->applied[b];
   if (model->nactuator > 0)
@@ -35,9 +41,9 @@ static void free_body(const abModel* model, abData* data, const abMover* mover) 
   twist_to_array(t, data->v_free + mover->dof0);
 }
 
-static bool has_trees(const abModel* model) {
+static bool has_stages(const abModel* model) {
   for (int m = 0; m < model->nmover; m++)
-    if (model->mover[m].jointed) return true;
+    if (model->mover[m].jointed || ab_rk4_driven(model, m)) return true;
   return false;
 }
 
@@ -51,9 +57,9 @@ static void begin_laws(const abModel* model, abData* data, bool implicit) {
 
 void ab_free_motion(const abModel* model, abData* data) {
   bool rk4 = model->integrator == AB_INTEGRATOR_RK4;
-  if (rk4 && has_trees(model)) {
+  if (rk4 && has_stages(model)) {
     // without memory the step ends in values that are not numbers, and is reported as broken
-    if (!ab_rk4_trees(model, data))
+    if (!ab_rk4_stages(model, data))
       for (int i = 0; i < model->nv; i++) data->internal->trees->v_smooth[i] = NAN;
   }
   for (int m = 0; m < model->nmover; m++) {
@@ -72,7 +78,7 @@ void ab_free_motion(const abModel* model, abData* data) {
     const abMover* mover = &model->mover[m];
     if (data->asleep[mover->body0]) continue;
     if (!mover->jointed)
-      free_body(model, data, mover);
+      free_body(model, data, m);
     else
       ab_bounds_solve(data, m, !rk4, rk4 ? data->internal->trees->v_smooth : data->v, data->v_free);
   }

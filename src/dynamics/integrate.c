@@ -19,6 +19,7 @@
 // Tests: test_free_body, test_joint.
 #include "dynamics/integrate.h"
 
+#include "base/simd.h"
 #include "dynamics/rotate.h"
 #include "dynamics/trees.h"
 #include "internal.h"
@@ -34,11 +35,16 @@ static void move_free(double* q, abVec3 shift, abQuat q_old, abQuat q_new, abVec
 }
 
 // For a body that is held back the rest of the step does not take place, but the velocities were
-// solved with all of it: the fall of that time is taken back, as far as the body falls.
-static abVec3 without_fall(const abModel* model, const abBody* body, abVec3 v, double time) {
+// solved with all of it: the fall of that time is taken back, as far as the body falls. What rises
+// after an impact in the part that does not take place would have fallen first: it is that much
+// slower at the height at which it stays, `sinks` along gravity above.
+static abVec3 without_fall(const abModel* model, const abBody* body, abVec3 v, double sinks,
+                           double time) {
   double gg = v3_norm2(model->gravity), falls = v3_dot(model->gravity, v);
-  if (!body->gravity || !(falls > 0)) return v;
-  return v3_axpy(-fmin(time, falls / gg), model->gravity, v);
+  if (!body->gravity || !(gg > 0)) return v;
+  if (falls > 0) return v3_axpy(-fmin(time, falls / gg), model->gravity, v);
+  double slower = sqrt(fmax(0, falls * falls - 2 * gg * fmax(0, sinks)));
+  return v3_axpy((-slower - falls) / gg, model->gravity, v);
 }
 
 // The angular momentum at the end is that of v_solved, whatever the shift.
@@ -59,7 +65,11 @@ static void free_body(const abModel* model, abData* data, const abMover* mover, 
     end.ang = spin.w;
   move_free(q, v3_scale(h, v3_add(end.lin, shift.lin)), data->pose[b].q, spin.q,
             v3_sub(data->com[b], data->pose[b].p));
-  if (share < 1) end.lin = without_fall(model, body, end.lin, data->h - h);
+  if (share < 1) {
+    double rest = data->h - h;
+    double sinks = rest * v3_dot(model->gravity, v3_add(end.lin, shift.lin));
+    end.lin = without_fall(model, body, end.lin, sinks, rest);
+  }
   twist_to_array(end, data->v + mover->dof0);
 }
 
@@ -199,8 +209,9 @@ static void tree(const abModel* model, abData* data, int m, const double* v_solv
   if (drifts) ab_tree_drift(model, data, m, before, touched);
 }
 
-void ab_integrate(const abModel* model, abData* data, const double* v_solved, const double* shift,
-                  const abTwist* twist_end, const double* share) {
+AB_SIMD AB_FLATTEN void ab_integrate(const abModel* model, abData* data, const double* v_solved,
+                                     const double* shift, const abTwist* twist_end,
+                                     const double* share) {
   for (int m = 0; m < model->nmover; m++) {
     const abMover* mover = &model->mover[m];
     double part = share ? share[m] : 1;

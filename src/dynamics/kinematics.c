@@ -6,6 +6,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "base/simd.h"
 #include "dynamics/trees.h"
 #include "internal.h"
 
@@ -77,7 +78,7 @@ static void place_geoms(const abModel* model, abData* data, int b) {
 }
 
 // Trees whose coordinates are those they were placed for need not be placed again.
-void ab_kinematics_bodies(const abModel* model, abData* data) {
+AB_SIMD AB_FLATTEN void ab_kinematics_bodies(const abModel* model, abData* data) {
   data->internal->trees->seen = false;
   for (int b = 0; b < model->nbody; b++) {
     int m = model->body[b].mover;

@@ -12,6 +12,8 @@
 //             of mass. Else let k be the nearest common ancestor of their links: an impulse on b
 //             acts on k as T_b^T f, k answers with omega_k, and a takes T_a of that, where T is the
 //             product of N over the links below k: O(depth), and no memory.
+//   along     the same between two points, along three directions only: with the wrenches w of unit
+//             forces there, passed up to k, w_a^T omega_k w_b.
 //   inertia   composite rigid bodies (Walker & Orin 1982).
 //
 // apply and inertia use scratch of the mover: one call per mover at a time. The others only read.
@@ -21,6 +23,7 @@
 #include <string.h>
 
 #include "base/simd.h"
+#include "branch.h"
 #include "dynamics/trees.h"
 #include "internal.h"
 
@@ -193,6 +196,49 @@ void ab_response_block(const abResponse* r, int a, int b, abMat6* block) {
   }
 }
 
+// w <- N^T w: what the parent feels of a wrench on a link that is free to give way.
+static inline void pass_up(const abTrees* t, int joint, abSix w[3]) {
+  const abLink* link = &t->link[joint];
+  for (int i = 0; i < 3; i++) {
+    abSix up = w[i];
+    for (int k = link->dof; k < link->dof + link->ndof; k++)
+      six_axpy(-six_dot(&w[i], &t->S[k]), &t->G[k], &up);
+    w[i] = up;
+  }
+}
+
+AB_SIMD AB_FLATTEN static void tree_along(const abTrees* t, int ja, int jb, abSix wa[3],
+                                          abSix wb[3], double part[3]) {
+  while (ja != jb) {
+    if (ja > jb) {
+      pass_up(t, ja, wa);
+      ja = t->link[ja].parent;
+    } else {
+      pass_up(t, jb, wb);
+      jb = t->link[jb].parent;
+    }
+  }
+  for (int i = 0; i < 3; i++) {
+    abSix y;
+    part[i] = 0;
+    if (ja < 0) continue;
+    six_times(&t->omega[ja], &wb[i], &y);
+    part[i] = six_dot(&wa[i], &y);
+  }
+}
+
+void ab_response_along(const abResponse* r, int a, int b, abVec3 ra, abVec3 rb,
+                       const abVec3 axis[3], double part[3]) {
+  const abTrees* t = r->tree;
+  abVec3 xa = v3_add(t->arm[a], ra), xb = v3_add(t->arm[b], rb);
+  abSix wa[3], wb[3];
+  for (int i = 0; i < 3; i++) {
+    six_set(axis[i], v3_cross(xa, axis[i]), &wa[i]);
+    six_set(axis[i], v3_cross(xb, axis[i]), &wb[i]);
+  }
+  tree_along(t, t->link_of_body[a], t->link_of_body[b], wa, wb, part);
+}
+
 // What active bounds add to the inertia of a joint.
 static void add_bounds(const abTrees* t, const abLink* link, int n, double* M) {
   for (int b = link->bound; b >= 0; b = t->bound[b].next) {
@@ -265,4 +311,28 @@ void ab_response_jacobian(const abResponse* r, int body, double* J) {
       for (int i = 0; i < 6; i++) J[i * n + k - r->mover[m].dof0] = x[i];
     }
   }
+}
+
+void ab_response_solve(const abResponse* r, int mover, double* x) {
+  const abTrees* t = r->tree;
+  const abMover* m = &r->mover[mover];
+  size_t size = sizeof(double) * (size_t)m->ndof;
+  memcpy(t->impulse + m->dof0, x, size);
+  ab_tree_solve(t, mover, t->impulse, t->change);
+  memcpy(x, t->change + m->dof0, size);
+}
+
+int ab_response_branch(const abResponse* r, int body, int* at, double (*J)[6]) {
+  const abTrees* t = r->tree;
+  int n = 0, dof0 = r->mover[r->mover_of_body[body]].dof0;
+  for (int j = t->link_of_body[body]; j >= 0; j = t->link[j].parent) n += t->link[j].ndof;
+  for (int j = t->link_of_body[body], k = n; j >= 0; j = t->link[j].parent) {
+    const abLink* link = &t->link[j];
+    k -= link->ndof;
+    for (int i = 0; i < link->ndof; i++) {
+      at[k + i] = link->dof + i - dof0;
+      twist_to_array(twist_move(six_twist(&t->S[link->dof + i]), t->arm[body]), J[k + i]);
+    }
+  }
+  return n;
 }

@@ -5,9 +5,9 @@
 // integrated, Q' = (0, w) Q / 2 with w = I(Q)^-1 L(t). The angular momentum is therefore kept to
 // rounding, and |w| is bounded by |L| over the smallest moment, whatever the step.
 //
-// Joint trees: coordinates and velocities together, all forces as they are at each stage (nothing
-// implicit, so that stiff dampers need small steps). Limits and friction are not smooth; they act
-// on the result (bound.c).
+// Joint trees, and free bodies that actuators drive, whose thrust turns with them: coordinates and
+// velocities together, all forces as they are at each stage (nothing implicit, so that stiff
+// dampers need small steps). Limits and friction are not smooth; they act on the result (bound.c).
 //
 // Quaternions are integrated as four numbers and brought back to unit length at the end; the
 // motion depends on their direction only, so that this does not cost an order.
@@ -73,7 +73,22 @@ void ab_rk4_free_body(const abModel* model, abData* data, const abMover* mover, 
   twist_to_array((abTwist){v3_axpy(h, a, v), w}, data->v_free + mover->dof0);
 }
 
-// --- trees
+// --- stages
+
+static bool acts_on(const abModel* model, const abActuator* a, int mover) {
+  int body[3] = {a->joint >= 0 ? model->joint[a->joint].body : -1,
+                 a->site >= 0 ? model->site[a->site].body : -1,
+                 a->refsite >= 0 ? model->site[a->refsite].body : -1};
+  for (int k = 0; k < 3; k++)
+    if (body[k] >= 0 && model->body[body[k]].mover == mover) return true;
+  return false;
+}
+
+bool ab_rk4_driven(const abModel* model, int mover) {
+  for (int i = 0; i < model->nactuator && !model->mover[mover].jointed; i++)
+    if (acts_on(model, &model->actuator[i], mover)) return true;
+  return false;
+}
 
 // A second set of everything ab_kinematics and the forces write, for the stages.
 static bool take_stage(const abModel* m, const abData* data, abData* stage) {
@@ -116,12 +131,31 @@ static void joint_rate(const abModel* model, const abData* data, int j, double* 
   rate[0] = 0.5 * d.w, rate[1] = 0.5 * d.x, rate[2] = 0.5 * d.y, rate[3] = 0.5 * d.z;
 }
 
+// Newton and Euler, with the actuators' wrench in tau.
+static void free_rate(const abModel* model, const abData* data, const abMover* mover, double* dv) {
+  int b = mover->body0;
+  const abBody* body = &model->body[b];
+  abWrench load =
+      wrench_add(data->applied[b], wrench_from_array(data->internal->trees->tau + mover->dof0));
+  if (body->gravity) load.force = v3_axpy(body->mass, model->gravity, load.force);
+  abVec3 w = data->twist[b].ang, L = m3_apply(&data->inertia[b], w);
+  abVec3 torque = v3_sub(load.torque, v3_cross(w, L));
+  abVec3 a = v3_scale(data->internal->trees->inv_mass[b], load.force);
+  twist_to_array((abTwist){a, m3_apply(&data->internal->inv_inertia[b], torque)}, dv + mover->dof0);
+}
+
 // Rates of coordinates and velocities at the stage's state, whose kinematics are there. The first
 // stage is the start of the step itself, and leaves its forces there.
 static void evaluate(const abModel* model, abData* stage, double* dq, double* dv) {
   abTrees* t = stage->internal->trees;
   for (int m = 0; m < model->nmover; m++) {
-    if (!model->mover[m].jointed || stage->asleep[model->mover[m].body0]) continue;
+    if (stage->asleep[model->mover[m].body0]) continue;
+    if (ab_rk4_driven(model, m)) {
+      joint_rate(model, stage, model->body[model->mover[m].body0].joint0,
+                 dq + model->joint[model->body[model->mover[m].body0].joint0].q0);
+      memset(t->tau + model->mover[m].dof0, 0, 6 * sizeof(double));
+    }
+    if (!model->mover[m].jointed) continue;
     abTreeRange range = tree_range(model, &model->mover[m]);
     t->bound1[m] = t->bound0[m];
     for (int j = range.joint0; j < range.joint1; j++) {
@@ -133,8 +167,10 @@ static void evaluate(const abModel* model, abData* stage, double* dq, double* dv
   ab_actuators(model, stage, false);
   if (ab_laws_any(model)) ab_laws_loads(model, stage);
   for (int m = 0; m < model->nmover; m++) {
-    if (!model->mover[m].jointed || stage->asleep[model->mover[m].body0]) continue;
     const abMover* mover = &model->mover[m];
+    if (stage->asleep[mover->body0]) continue;
+    if (ab_rk4_driven(model, m)) free_rate(model, stage, mover, dv);
+    if (!mover->jointed) continue;
     for (int i = mover->dof0; i < mover->dof0 + mover->ndof; i++)
       t->impulse[i] = t->tau[i] - t->inertial_force[i];
     ab_tree_factor(t, m);
@@ -159,7 +195,7 @@ static void normalise(const abModel* model, const double* before, double* q) {
   }
 }
 
-bool ab_rk4_trees(const abModel* model, abData* data) {
+bool ab_rk4_stages(const abModel* model, abData* data) {
   static const double part[4] = {0, 0.5, 0.5, 1}, share[4] = {1, 2, 2, 1};
   int nq = model->nq, nv = model->nv;
   double h = data->h;

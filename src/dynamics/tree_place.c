@@ -9,6 +9,7 @@
 // (O - x), e) = (x x e, e), a slide S = (e, 0); a ball's velocities are in the link's own axes. A
 // free joint's are those of the centre of mass, at O, and S = 1.
 // Tests: test_tree, test_peer.
+#include "base/simd.h"
 #include "dynamics/kinematics.h"
 #include "dynamics/trees.h"
 #include "internal.h"
@@ -76,13 +77,28 @@ static void set_free_columns(abSix* S) {
   }
 }
 
-// R I R^T of a symmetric I
-static abMat3 turned(const abMat3* R, const abMat3* I) {
-  abMat3 RI = m3_mul(R, I);
-  abVec3 x = m3_row(&RI, 0), y = m3_row(&RI, 1), z = m3_row(&RI, 2);
-  abVec3 p = m3_row(R, 0), q = m3_row(R, 1), r = m3_row(R, 2);
-  double xy = v3_dot(x, q), xz = v3_dot(x, r), yz = v3_dot(y, r);
-  return (abMat3){{{v3_dot(x, p), xy, xz}, {xy, v3_dot(y, q), yz}, {xz, yz, v3_dot(z, r)}}};
+typedef abFour Four __attribute__((aligned(8), may_alias));
+
+// The inertia R I R^T of a body of mass m about its centre of mass, which is at d, and about the
+// origin. Column by column: first those of R I, then theirs with the rows of R.
+AB_SIMD AB_FLATTEN static void turn_inertia(double m, const abVec3* at, const abMat3* R,
+                                            const abMat3* I, abMat3* turned, abRigid* about) {
+  abFour col[3], RI[3], unit[3] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+  for (int k = 0; k < 3; k++) col[k] = (abFour){R->m[0][k], R->m[1][k], R->m[2][k], 0};
+  for (int k = 0; k < 3; k++)
+    RI[k] = I->m[k][0] * col[0] + I->m[k][1] * col[1] + I->m[k][2] * col[2];
+  abFour d = {at->x, at->y, at->z, 0}, c = m * d, square = d * c;
+  double dc = square[0] + square[1] + square[2], now[3][4];
+  for (int k = 0; k < 3; k++) {
+    abFour W = R->m[k][0] * RI[0] + R->m[k][1] * RI[1] + R->m[k][2] * RI[2];
+    *(Four*)now[k] = W;
+    about->I[k] = W + (dc * unit[k] - d[k] * c);
+  }
+  c[3] = m;
+  about->c = c;
+  // symmetric to the last bit
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j <= i; j++) turned->m[i][j] = turned->m[j][i] = now[j][i];
 }
 
 // The inertia of a body becomes part of its link's.
@@ -90,15 +106,10 @@ static void add_inertia(const abModel* model, abData* data, int b) {
   const abBody* body = &model->body[b];
   abTrees* t = data->internal->trees;
   int link = t->link_of_body[b];
-  data->inertia[b] = turned(&data->R[b], &t->inertia[b]);
-  if (body->njoint == 0) {
-    abRigid own;
-    rigid_set(body->mass, t->arm[b], &data->inertia[b], &own);
-    rigid_add(&own, &t->rigid[link]);
-    return;
-  }
-  rigid_set(body->mass, t->arm[b], &data->inertia[b], &t->rigid[link]);
-  for (int j = body->joint0; j < link; j++) t->rigid[j] = (abRigid){0};
+  abRigid own, *sum = body->njoint == 0 ? &own : &t->rigid[link];
+  turn_inertia(body->mass, &t->arm[b], &data->R[b], &t->inertia[b], &data->inertia[b], sum);
+  if (body->njoint == 0) rigid_add(&own, &t->rigid[link]);
+  for (int j = body->joint0; body->njoint > 0 && j < link; j++) t->rigid[j] = (abRigid){0};
 }
 
 void ab_tree_place(const abModel* model, abData* data, int m) {

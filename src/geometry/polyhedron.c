@@ -1,6 +1,6 @@
 // Polyhedra in one block: struct, vertices, planes, skin, vertices by four, vertices and planes in
-// lanes, edges, face starts, loops, half-edges, one half-edge of each vertex and each face, the
-// edges in short, the same by vertex, the faces across the edges, and the feet.
+// lanes, a few of the vertices, edges, face starts, loops, half-edges, one half-edge of each vertex
+// and each face, the edges in short, the same by vertex, the faces across the edges, and the feet.
 //
 // A face's plane has Newell's normal, sum over the loop of (a - c) x (b - c) for consecutive
 // vertices a, b and any c (here the mean of the vertices, which keeps the products small): the
@@ -28,7 +28,8 @@ typedef struct HalfEdge {
 
 static size_t bytes_of(int nvert, int nface, const int* face_start) {
   size_t lanes = 3 * (size_t)ab_polyhedron_lanes(nvert) + 4 * (size_t)ab_polyhedron_lanes(nface);
-  size_t feet = 8;  // they begin at a multiple of it
+  lanes += (size_t)ab_polyhedron_few(nvert) * 4;  // a vertex's number in the room of another one
+  size_t feet = 8;                                // they begin at a multiple of it
   int nloop = face_start[nface];
   for (int f = 0; f < nface; f++) {
     int n = face_start[f + 1] - face_start[f];
@@ -52,6 +53,7 @@ static void point_into(abPolyhedron* p) {
   at += 4 * (size_t)ab_polyhedron_places(p) * sizeof(double);
   at += 3 * (size_t)ab_polyhedron_lanes(p->nvert) * sizeof(double);
   at += 4 * (size_t)ab_polyhedron_lanes(p->nface) * sizeof(double);
+  at += 4 * (size_t)ab_polyhedron_few(p->nvert) * sizeof(double);
   p->edge = (const int(*)[4])(void*)at;
   at += (size_t)p->nedge * sizeof(int[4]);
   p->face_start = (const int*)(void*)at;
@@ -169,6 +171,25 @@ static void fill_lanes(abPolyhedron* p) {
   }
 }
 
+// The vertices farthest along directions spread evenly over the sphere, in units of the bounding
+// box: turned by the golden angle from height to height.
+static void fill_few(abPolyhedron* p) {
+  int few = ab_polyhedron_few(p->nvert);
+  abVec3 h = ab_polyhedron_skin(p)->half;
+  double* x = (double*)(void*)ab_polyhedron_few_lanes(p);
+  int* vertex = (int*)(void*)ab_polyhedron_few_vertex(p);
+  for (int i = 0; i < few; i++) {
+    double z = 1 - (2 * i + 1.0) / few, r = sqrt(1 - z * z), turn = 2.399963229728653 * i;
+    abVec3 d = v3(r * cos(turn) / h.x, r * sin(turn) / h.y, z / h.z);
+    int best = 0;
+    for (int k = 1; k < p->nvert; k++)
+      if (v3_dot(d, p->vert[k]) > v3_dot(d, p->vert[best])) best = k;
+    abVec3 v = v3_sub(p->vert[best], p->centroid);
+    vertex[i] = best;
+    x[i] = v.x, x[few + i] = v.y, x[2 * few + i] = v.z;
+  }
+}
+
 // What follows from vertices, planes and centroid.
 static void fill_skin(abPolyhedron* p) {
   abSkin* skin = (abSkin*)(void*)ab_polyhedron_skin(p);
@@ -197,6 +218,7 @@ static void fill_skin(abPolyhedron* p) {
     memcpy(point + 4 * i, four, sizeof four);
   }
   fill_lanes(p);
+  fill_few(p);
 }
 
 void ab_polyhedron_set_centroid(abPolyhedron* p, abVec3 centroid) {

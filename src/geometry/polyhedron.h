@@ -131,6 +131,18 @@ static inline const double* ab_polyhedron_plane_lanes(const abPolyhedron* p) {
   return ab_polyhedron_vert_lanes(p) + 3 * ab_polyhedron_lanes(p->nvert);
 }
 
+// Of a polyhedron of many vertices some, spread all around: where a search for the farthest begins,
+// and enough to tell most pairs apart. Their coordinates from the centroid, in lanes, and which
+// they are.
+enum { AB_MANY_VERTICES = 96, AB_FEW = 32 };
+static inline int ab_polyhedron_few(int nvert) { return nvert > AB_MANY_VERTICES ? AB_FEW : 0; }
+static inline const double* ab_polyhedron_few_lanes(const abPolyhedron* p) {
+  return ab_polyhedron_plane_lanes(p) + 4 * ab_polyhedron_lanes(p->nface);
+}
+static inline const int* ab_polyhedron_few_vertex(const abPolyhedron* p) {
+  return (const int*)(const void*)(ab_polyhedron_few_lanes(p) + 3 * ab_polyhedron_few(p->nvert));
+}
+
 // The edges at vertex v, run through away from it: from star[start[v]] to star[start[v + 1] - 1].
 static inline const abLink* ab_polyhedron_star(const abPolyhedron* p) {
   return ab_polyhedron_link(p) + p->nedge;

@@ -214,13 +214,15 @@ static json_t* key_json(const abModel* model, int i) {
   json_t* j = json_object();
   json_object_set_new(j, "name", text(k->name));
   json_object_set_new(j, "time", number(k->time));
-  json_object_set_new(j, "q", numbers(model->nq, k->q));
-  json_object_set_new(j, "v", numbers(model->nv, k->v));
-  json_object_set_new(j, "ctrl", numbers(model->nactuator, k->ctrl));
+  size_t at = (size_t)i, nq = (size_t)model->nq, nv = (size_t)model->nv,
+         nctrl = (size_t)model->nactuator, nmocap = (size_t)model->nmocap;
+  json_object_set_new(j, "q", numbers(model->nq, model->key_q + at * nq));
+  json_object_set_new(j, "v", numbers(model->nv, model->key_v + at * nv));
+  json_object_set_new(j, "ctrl", numbers(model->nactuator, model->key_ctrl + at * nctrl));
   json_t *p = json_array(), *q = json_array();
-  for (int b = 0; b < model->nmocap; b++) {
-    json_array_append_new(p, vec(k->mocap_pos[b]));
-    json_array_append_new(q, quat(k->mocap_quat[b]));
+  for (size_t b = at * nmocap; b < (at + 1) * nmocap; b++) {
+    json_array_append_new(p, vec(model->key_mocap_pos[b]));
+    json_array_append_new(q, quat(model->key_mocap_quat[b]));
   }
   json_object_set_new(j, "mocap_pos", p);
   json_object_set_new(j, "mocap_quat", q);

@@ -70,6 +70,7 @@ static void read_body(const json_t* j, abBody* b) {
   b->parent = integer(j, "parent");
   b->weld = integer(j, "weld");
   b->mover = integer(j, "mover");
+  b->hull = -1;
   b->joint0 = integer(j, "joint0");
   b->njoint = integer(j, "njoint");
   b->geom0 = integer(j, "geom0");

@@ -9,6 +9,7 @@
 #include "math/rotation.h"
 #include "scene/builder.h"
 #include "scene/mesh/file.h"
+#include "scene/orientation.h"
 
 // --- memory ---
 
@@ -219,8 +220,8 @@ int ab_scene_add_body(abScene* scene, const abBodyDef* def, abError* error) {
   abBodyDef d = *def;
   abSubject s = {"body", d.name, d.source, error};
   if (!ab_check_body(scene, &d, error)) return -1;
-  d.pose.q = quat_unit(d.pose.q);
-  if (d.has_inertial) d.inertial.q = quat_unit(d.inertial.q);
+  d.pose.q = ab_orientation(d.pose.q);
+  if (d.has_inertial) d.inertial.q = ab_orientation(d.inertial.q);
   if (!ab_claim_name(scene, &scene->body_name, &s, scene->body.n, &d.name)) return -1;
   if (!ab_keep_source(scene, &d.source)) return ab_scene_no_memory(error);
   int i = AB_APPEND(scene->body, &d);
@@ -254,7 +255,7 @@ bool ab_check_joint(const abScene* scene, const abJointDef* d, abError* error) {
   double x[9] = {d->pos.x,  d->pos.y,  d->pos.z, d->axis.x,   d->axis.y,
                  d->axis.z, d->margin, d->ref,   d->springref};
   if (!ab_check_finite(&s, 9, x, "one of pos, axis, margin, ref, springref")) return false;
-  if (has_axis(d) && !(v3_norm(d->axis) > 0))
+  if (has_axis(d) && !(v3_norm(ab_direction(d->axis)) > 0))
     return AB_FAIL(&s, "the axis is zero; give it a direction");
   return good_range(&s, d) && ab_check_not_negative(&s, d->stiffness, "stiffness") &&
          ab_check_not_negative(&s, d->damping, "damping") &&
@@ -267,7 +268,7 @@ int ab_scene_add_joint(abScene* scene, const abJointDef* def, abError* error) {
   abJointDef d = *def;
   abSubject s = {"joint", d.name, d.source, error};
   if (!ab_check_joint(scene, &d, error)) return -1;
-  if (has_axis(&d)) d.axis = v3_unit(d.axis);
+  if (has_axis(&d)) d.axis = ab_direction(d.axis);
   if (!ab_claim_name(scene, &scene->joint_name, &s, scene->joint.n, &d.name)) return -1;
   if (!ab_keep_source(scene, &d.source)) return ab_scene_no_memory(error);
   int i = AB_APPEND(scene->joint, &d);
@@ -321,7 +322,7 @@ int ab_scene_add_geom(abScene* scene, const abGeomDef* def, abError* error) {
   abGeomDef d = *def;
   abSubject s = {"geom", d.name, d.source, error};
   if (!ab_check_geom(scene, &d, error)) return -1;
-  d.pose.q = quat_unit(d.pose.q);
+  d.pose.q = ab_orientation(d.pose.q);
   if (!ab_claim_name(scene, &scene->geom_name, &s, scene->geom.n, &d.name)) return -1;
   if (!ab_keep_source(scene, &d.source)) return ab_scene_no_memory(error);
   int i = AB_APPEND(scene->geom, &d);
@@ -406,7 +407,7 @@ int ab_scene_add_mesh(abScene* scene, const abMeshDef* def, abError* error) {
     return -1;
   }
   if (!take_vertices(scene, &s, &d)) return -1;
-  d.ref.q = quat_unit(d.ref.q);
+  d.ref.q = ab_orientation(d.ref.q);
   if (!ab_claim_name(scene, &scene->mesh_name, &s, scene->mesh.n, &d.name)) return -1;
   if (!ab_keep_source(scene, &d.source)) return ab_scene_no_memory(error);
   int i = AB_APPEND(scene->mesh, &d);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "math/rotation.h"
 #include "scene/builder.h"
+#include "scene/orientation.h"
 
 // --- defaults ---
 
@@ -50,7 +51,7 @@ int ab_scene_add_site(abScene* scene, const abSiteDef* def, abError* error) {
   if (!ab_check_refers(&s, d.body, scene->body.n, "body") ||
       !ab_check_pose(&s, &d.pose, "its pose"))
     return -1;
-  d.pose.q = quat_unit(d.pose.q);
+  d.pose.q = ab_orientation(d.pose.q);
   if (!ab_claim_name(scene, &scene->site_name, &s, scene->site.n, &d.name)) return -1;
   if (!ab_keep_source(scene, &d.source)) return ab_scene_no_memory(error);
   int i = AB_APPEND(scene->site, &d);
@@ -154,7 +155,7 @@ int ab_scene_add_equality(abScene* scene, const abEqualityDef* def, abError* err
   abEqualityDef d = *def;
   abSubject s = {"equality", d.name, d.source, error};
   if (!good_equality(&s, scene, &d)) return -1;
-  d.relpose.q = quat_unit(d.relpose.q);
+  d.relpose.q = ab_orientation(d.relpose.q);
   if (!ab_claim_name(scene, &scene->equality_name, &s, scene->equality.n, &d.name)) return -1;
   if (!ab_keep_source(scene, &d.source)) return ab_scene_no_memory(error);
   int i = AB_APPEND(scene->equality, &d);

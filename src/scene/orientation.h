@@ -4,6 +4,10 @@
 
 #include <abut/types.h>
 
+// At unit length, whatever the length was: the square of 1e200 is not finite, and the direction
+// would become zero. A zero vector stays, a zero quaternion becomes the identity.
+abVec3 ab_direction(abVec3 a);
+abQuat ab_orientation(abQuat q);
 // Three turns about the axes named by sequence: lower case about the axes as they have been turned
 // (intrinsic), upper case about the fixed ones (extrinsic).
 abQuat ab_quat_euler(const double angle[3], const char* sequence);

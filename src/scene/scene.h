@@ -54,7 +54,7 @@ struct abScene {
   const char* last_file;  // the file name copied last: most definitions share it
 };
 
-// ab_scene_compile that tells everything it finds: where it fails, the notes hold the problems
+// ab_scene_compile that reports everything it finds: where it fails, the notes hold the problems
 // alone.
 abModel* ab_compile_scene(const abScene* scene, abNotes* notes, abError* error);
 // Puts one more problem on the list; false when there is no memory or no room.

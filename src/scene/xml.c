@@ -102,8 +102,6 @@ static void stop(Reader* r, abStatus code, const char* message) {
   XML_StopParser(r->parser, XML_FALSE);
 }
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 // Lines of the attributes of the start tag that expat is at: each follows white space outside
 // quotes.
 static void attribute_lines(const Reader* r, int n, abXmlAttr* attr) {
@@ -120,12 +118,12 @@ static void attribute_lines(const Reader* r, int n, abXmlAttr* attr) {
       if (c == quote) quote = 0;
     } else if (c == '"' || c == '\'') {
       quote = c;
-    } else if (is_space(before) && !is_space(c) && c != '=' && c != '/' && c != '>') {
+    } else if (ab_xml_is_space(before) && !ab_xml_is_space(c) && c != '=' && c != '/' && c != '>') {
       attr[i++].line = line;
     }
     before = quote ? 'x' : c;
     if (c == '=' && !quote)  // spaces may follow the sign: what comes next is the value
-      while (k + 1 < nbyte && is_space(p[k + 1])) line += p[++k] == '\n';
+      while (k + 1 < nbyte && ab_xml_is_space(p[k + 1])) line += p[++k] == '\n';
   }
 }
 
@@ -210,7 +208,7 @@ static char* find(char* at, char* end, const char* word) {
 // else stays on its line.
 static void tidy(char* text, size_t n) {
   char *end = text + n, *at = text;
-  while (at < end && is_space(*at)) at++;
+  while (at < end && ab_xml_is_space(*at)) at++;
   char* close = at > text && begins(at, end, "<?xml") ? find(at, end, "?>") : NULL;
   if (close) {
     size_t nblank = (size_t)(at - text), ndeclaration = (size_t)(close + 2 - at);
@@ -359,100 +357,4 @@ static abStatus expand(abXmlDoc* doc, abXml* parent, int depth, abError* error) 
 
 abStatus ab_xml_expand_includes(abXmlDoc* doc, abError* error) {
   return expand(doc, doc->root, depth_of(doc->root), error);
-}
-
-// --- reading values ------------------------------------------------------------------------------
-
-const abXmlAttr* ab_xml_attr(const abXml* element, const char* name) {
-  for (int i = 0; i < element->nattr; i++)
-    if (!strcmp(element->attr[i].name, name)) return &element->attr[i];
-  return NULL;
-}
-
-int ab_xml_count(const abXmlAttr* attr) {
-  int n = 0;
-  for (const char* p = attr->value; *p;) {
-    while (is_space(*p)) p++;
-    if (*p) n++;
-    while (*p && !is_space(*p)) p++;
-  }
-  return n;
-}
-
-int ab_xml_numbers(const abXml* element, const abXmlAttr* attr, int max, double* out,
-                   abError* error) {
-  int n = 0;
-  const char* p = attr->value;
-  for (;;) {
-    while (is_space(*p)) p++;
-    if (!*p) return n;
-    double x;
-    size_t word = strcspn(p, " \t\r\n");
-    if (n == max) {
-      ab_fail(error, AB_ERROR_PARSE, element->file, attr->line,
-              "<%s> %s=\"%.60s\": at most %d number%s allowed here", element->name, attr->name,
-              attr->value, max, max == 1 ? " is" : "s are");
-      return -1;
-    }
-    if (!ab_parse_number(p, p + word, &x)) {
-      ab_fail(error, AB_ERROR_PARSE, element->file, attr->line,
-              "<%s> %s: '%.*s' is not a finite number", element->name, attr->name,
-              word < 60 ? (int)word : 60, p);
-      return -1;
-    }
-    out[n++] = x;
-    p += word;
-  }
-}
-
-// --- spelling ------------------------------------------------------------------------------------
-
-#define WORD 32
-
-// Number of letters to insert, delete or change to get from a to b.
-static int edit_distance(const char* a, int na, const char* b, int nb) {
-  int row[WORD + 1];
-  for (int j = 0; j <= nb; j++) row[j] = j;
-  for (int i = 1; i <= na; i++) {
-    int diagonal = row[0];
-    row[0] = i;
-    for (int j = 1; j <= nb; j++) {
-      int change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      int best = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-      row[j] = change < best ? change : best;
-    }
-  }
-  return row[nb];
-}
-
-void ab_xml_nearest(const char* word, const char* list, char out[32]) {
-  out[0] = 0;
-  size_t n = strlen(word);
-  if (n == 0 || n >= WORD) return;
-  int best = (int)n / 3 + 2;  // farther than a third of the letters is another word
-  while (*list) {
-    size_t m = strcspn(list, " ");
-    if (m > 0 && m < WORD) {
-      int d = edit_distance(word, (int)n, list, (int)m);
-      if (d < best && d < (int)m) {
-        best = d;
-        memcpy(out, list, m);
-        out[m] = 0;
-      }
-    }
-    list += m;
-    list += strspn(list, " ");
-  }
-}
-
-bool ab_xml_listed(const char* word, const char* list) {
-  size_t n = strlen(word);
-  while (n && *list) {
-    size_t m = strcspn(list, " ");
-    if (m == n && !memcmp(word, list, n)) return true;
-    list += m;
-    list += strspn(list, " ");
-  }
-  return false;
 }

@@ -52,6 +52,12 @@ const char* ab_xml_copy(abXmlDoc* doc, const char* text);
 // folder of `base` + `path`, or path itself where it is absolute
 const char* ab_xml_path(abXmlDoc* doc, const char* base, const char* path);
 
+// What separates words in XML.
+static inline bool ab_xml_is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+// --- xml_value.c
 const abXmlAttr* ab_xml_attr(const abXml* element, const char* name);  // NULL if there is none
 static inline bool ab_xml_is(const abXml* element, const char* name) {
   const char* a = element->name;

@@ -215,6 +215,39 @@ static void far_apart_is_told_early(void** state) {
   assert_true(nfar > 100 && early < all);
 }
 
+static abShape many_vertices(Random* r, abVec3 radii) {
+  static abVec3 point[600];
+  for (int i = 0; i < 600; i++) point[i] = v3_mul(radii, random_direction(r));
+  abShape s = {.type = AB_SHAPE_MESH, .poly = ab_polyhedron_hull(600, point, NULL)};
+  assert_non_null(s.poly);
+  return s;
+}
+
+// Where a few of the vertices lead, all of them go on: the distance is that of all, and who touches
+// is found, however slender the bodies and near each other. Against a few the others stand out.
+static void distances_of_many_vertices_are_exact(void** state) {
+  (void)state;
+  Random r = {6};
+  int apart = 0, nearest_among_few = 0;
+  for (int k = 0; k < 40; k++) {
+    abShape a = many_vertices(&r, v3(1, 0.3, 0.05)), b = many_vertices(&r, v3(0.6, 0.5, 0.4));
+    assert_true(ab_polyhedron_few(a.poly->nvert) > 0);
+    for (int i = 0; i < 20; i++) {
+      abPose pa = {random_vec(&r, 1.2), random_rotation(&r)}, pb = {v3_zero(), random_rotation(&r)};
+      abDistance d;
+      ab_distance(&a, pa, &b, pb, NULL, &d);
+      if (d.overlap) continue;
+      check_below(proof_gap(&a, pa, &b, pb, &d), 1e-12);
+      apart++;
+      for (int v = 0; v < AB_FEW; v++)
+        nearest_among_few += ab_polyhedron_few_vertex(a.poly)[v] == d.vertex1[0];
+    }
+    free_shape(&a);
+    free_shape(&b);
+  }
+  assert_true(apart > 200 && nearest_among_few < apart);
+}
+
 #ifdef ABUT_HAVE_CCD
 typedef struct CcdBox {
   abVec3 half;
@@ -263,6 +296,7 @@ int main(void) {
       cmocka_unit_test(touching_and_overlapping_shapes_are_told),
       cmocka_unit_test(last_direction_saves_turns),
       cmocka_unit_test(far_apart_is_told_early),
+      cmocka_unit_test(distances_of_many_vertices_are_exact),
 #ifdef ABUT_HAVE_CCD
       cmocka_unit_test(libccd_agrees_on_which_boxes_meet),
 #endif

@@ -1,4 +1,7 @@
 // Patches of polyhedra that lie on each other without depth.
+#include <string.h>
+
+#include "collide/touch/work.h"
 #include "touch_pair.h"
 
 // A box of (0.1, 0.15, 0.05) turned by `yaw` on a larger one, `gap` above it, off its middle.
@@ -274,6 +277,79 @@ static void patches_change_continuously(void** state) {
   bench_end(bench);
 }
 
+// Strips and dots have closed forms; the general measure of the same rectangle says the same.
+static void strips_measure_as_polygons_do(void** state) {
+  (void)state;
+  Bench* bench = bench_begin();
+  Random r = {5};
+  for (int trial = 0; trial < 300; trial++) {
+    abTouchWork w = {.size = 1, .origin = random_vec(&r, 1)};
+    double b = exp(random_uniform(&r, -12, -7));
+    double a = trial % 3 ? b * exp(random_uniform(&r, 0.01, 9)) : b, g = random_uniform(&r, -1, 1);
+    double turn = random_uniform(&r, 0, 7);
+    abVec2 u = v2(cos(turn), sin(turn)), other[4];
+    if (trial % 3 == 0) g = 0;
+    w.width = b;
+    abPatch p = {
+        .normal = v3(0, 0, 1), .t1 = v3(1, 0, 0), .t2 = v3(0, 1, 0), .polygon = bench->polygon};
+    p.h0 = random_uniform(&r, -1, 1) * a, p.hx = g * u.x, p.hy = g * u.y;
+    abPatch q = p;
+    abVec3 at = random_vec(&r, 1);
+    ab_touch_measure_strip(&w, at, u, a, b, bench->polygon, &p);
+    memcpy(other, bench->polygon, sizeof other);
+    q.polygon = other, q.nvert = 4;
+    assert_true(ab_touch_measure(&w, at, v2(0, 0), other, &q));
+    assert_int_equal(p.kind, q.kind);
+    assert_int_equal(p.nvert, q.nvert);
+    // corners carry the rounding of a, which is felt across b
+    double rounding = 1e-14 * a / b;
+    check_vec_near(p.center, q.center, 1e-15 + rounding * a);
+    check_near(p.area, q.area, rounding * q.area);
+    check_near(p.mxx + p.myy, q.mxx + q.myy, rounding * (q.mxx + q.myy));
+    check_near(p.mxy, q.mxy, rounding * (q.mxx + q.myy));
+    check_near(p.mxx, q.mxx, rounding * (q.mxx + q.myy));
+    check_near(p.depth, q.depth, 1e-12 * a);
+    check_near(p.volume, q.volume, 10 * rounding * q.area * a);
+    check_near(p.h0, q.h0, 1e-12 * a);
+  }
+  bench_end(bench);
+}
+
+// Grains that pass each other within a step whose ways are `far` of their sizes: each patch that is
+// seen is sound, though of the coordinates there only so many digits are left.
+static void check_far_flights(Bench* bench, Random* r, double far, int n) {
+  int seen = 0;
+  for (int i = 0; i < n; i++) {
+    double size = pow(10, random_uniform(r, -6, -2));
+    abShape a = box_shape(v3_scale(size, v3(1, random_uniform(r, 0.3, 1.3), 0.2)));
+    abShape b = i % 2 ? hull_shape(r, 12, v3(size, size, 2 * size))
+                      : mesh_of_box(v3_scale(size, v3(2, 1, 1)));
+    abTouch t = touch_of(&a, pose_at(v3_zero(), random_direction(r)), &b,
+                         pose_at(v3_zero(), random_direction(r)));
+    abVec3 *v1 = &t.twist1.lin, *v2 = &t.twist2.lin;
+    *v1 = v3_scale(far * size / t.h, random_direction(r));
+    *v2 = v3_scale(i % 3 ? far * size / t.h : 0, random_direction(r));
+    // they are nearest within the step, about their sizes apart
+    double when = random_uniform(r, 0, t.h);
+    t.pose1.p = v3_axpy(-when, *v1, v3_scale(size, random_direction(r)));
+    t.pose2.p = v3_scale(-when, *v2);
+    t.com1 = t.pose1.p, t.com2 = t.pose2.p;
+    t.margin = 4e-6 * size, t.tolerance = 1e-3 * size;
+    abPatch p;
+    if (ab_touch_patch(&t, &bench->arena, bench->polygon, &p)) check_sound(&p), seen++;
+    free_shape(&a), free_shape(&b);
+  }
+  assert_true(seen > n / 4);
+}
+
+static void grains_that_fly_kilometres_in_a_step_have_sound_patches(void** state) {
+  (void)state;
+  Bench* bench = bench_begin();
+  Random r = {7};
+  for (int k = 1; k <= 12; k++) check_far_flights(bench, &r, pow(10, k), 500);
+  bench_end(bench);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(box_on_box_is_the_face_exactly),
@@ -285,6 +361,8 @@ int main(void) {
       cmocka_unit_test(fast_stick_stops_with_its_whole_outline),
       cmocka_unit_test(overlapping_bodies_go_back_where_they_came_from),
       cmocka_unit_test(patches_change_continuously),
+      cmocka_unit_test(strips_measure_as_polygons_do),
+      cmocka_unit_test(grains_that_fly_kilometres_in_a_step_have_sound_patches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

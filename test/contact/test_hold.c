@@ -223,6 +223,43 @@ static void contact_that_jams_on_its_way_out_rests(void** state) {
 
 // Folded into a wall and far beyond its limit, whose way back leads deeper in: the joint before it
 // can give way to that only at hundreds of rad/s, since the wall is tilted by 0.02. Nothing moves.
+// A foot a little in the floor comes up until its joint is at its limit, which leaves it 0.4 mm
+// deep: 0.4 % of it. Pressed harder, the two would go beyond the limit with 1e7 N.
+static void contact_on_its_way_out_stops_at_the_limit_of_a_joint(void** state) {
+  (void)state;
+  Scene s = load(
+      "<mujoco><worldbody><geom type='box' size='.1 .1 .1' pos='0 0 -.1'/>"
+      "<body pos='-.2 0 0'><joint axis='0 1 0' range='-.086 40'/>"
+      "<geom type='sphere' size='.05' pos='.2 0 .0493' mass='.5'/></body></worldbody></mujoco>");
+  run(&s, 1);
+  assert_int_equal(s.data->ncontact, 1);
+  const abContact* c = &s.data->contacts[0];
+  assert_int_equal(c->hold, AB_HOLD_RESTS);
+  check_near(c->depth, 4e-4, 2e-5);
+  check_near(v3_norm(c->normal_wrench.force), 0.5 * 9.81, 0.02);  // its weight
+  assert_true(s.data->q[0] >= -0.086 * AB_PI / 180 - 1e-9);       // not beyond its limit
+  unload(&s);
+}
+
+// A leg that begins tilted and 4 cm in the floor, turned by a spring about an edge of what is in
+// there: it comes to rest where the spring is balanced. Would the rest go with the deepest corner,
+// the leg would sink on while it turns.
+static void leg_deep_in_the_floor_does_not_sink_by_turning(void** state) {
+  (void)state;
+  Scene s = load(
+      "<mujoco><option timestep='.002'/><worldbody><geom type='plane' size='0 0 1'/>"
+      "<body pos='0 0 .255'><joint type='slide' axis='0 0 1'/><joint type='slide' axis='1 0 0'/>"
+      "<geom type='box' size='.05 .05 .05' mass='4'/>"
+      "<body><joint axis='0 1 0' stiffness='40' damping='2' springref='-10'/><geom type='box'"
+      " size='.015 .02 .15' pos='0 0 -.155' euler='0 25 0' mass='.3'/></body></body></worldbody>"
+      "</mujoco>");
+  run(&s, 6);
+  assert_int_equal(s.data->contacts[0].hold, AB_HOLD_RESTS);
+  assert_true(s.data->contacts[0].depth > 0.03);
+  for (int i = 0; i < 3; i++) check_below(fabs(s.data->v[i]), 1e-6);
+  unload(&s);
+}
+
 static void arm_folded_into_a_wall_beyond_its_limit_stays_as_it_is(void** state) {
   (void)state;
   Scene s = load(
@@ -252,6 +289,8 @@ int main(void) {
       cmocka_unit_test(body_between_walls_that_are_too_near_rests_as_it_is),
       cmocka_unit_test(joint_far_beyond_its_limit_returns_slowly),
       cmocka_unit_test(contact_that_jams_on_its_way_out_rests),
+      cmocka_unit_test(contact_on_its_way_out_stops_at_the_limit_of_a_joint),
+      cmocka_unit_test(leg_deep_in_the_floor_does_not_sink_by_turning),
       cmocka_unit_test(arm_folded_into_a_wall_beyond_its_limit_stays_as_it_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -420,6 +420,31 @@ static void site_servos_agree_with_mujoco(void** state) {
   finish(w);
 }
 
+// Where a drone is after half a second under RK4, by steps of h: its rotors' thrust turns with it
+// within each step, and a damper acts on it.
+static abVec3 fly(double h) {
+  World w = load(
+      "<mujoco><option integrator='RK4'/><worldbody><body name='b'><freejoint/>"
+      "<inertial pos='.01 .02 0' mass='2' fullinertia='.02 .03 .04 .001 -.002 .003'/>"
+      "<site name='s' pos='.1 0 0' euler='10 20 30'/></body></worldbody><actuator>"
+      "<motor site='s' gear='0 0 1 0 0 .1'/><velocity site='s' gear='1 0 0 0 0 0' kv='2'/>"
+      "</actuator></mujoco>");
+  w.data->h = h;
+  w.data->ctrl[0] = 15, w.data->ctrl[1] = .5;
+  steps(w, (int)lround(0.5 / h));
+  abVec3 p = w.data->com[ab_find_body(w.model, "b")];
+  finish(w);
+  return p;
+}
+
+static void thrust_turns_with_its_body_within_a_step_of_rk4(void** state) {
+  (void)state;
+  abVec3 p[3] = {fly(4e-3), fly(2e-3), fly(1e-3)};
+  double coarse = v3_norm(v3_sub(p[0], p[1])), fine = v3_norm(v3_sub(p[1], p[2]));
+  check_below(fine, coarse / 14);  // of fourth order: 16
+  check_below(coarse, 1e-6);       // of some metres
+}
+
 // The tendon's servo holds L; beyond its force range it gives way.
 static void tendon_servo_saturates(void** state) {
   (void)state;
@@ -454,6 +479,7 @@ int main(void) {
       cmocka_unit_test(site_motor_pushes_where_it_sits),
       cmocka_unit_test(site_servo_with_refsite_keeps_momentum),
       cmocka_unit_test(site_servos_agree_with_mujoco),
+      cmocka_unit_test(thrust_turns_with_its_body_within_a_step_of_rk4),
       cmocka_unit_test(tendon_servo_saturates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "branch.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/response.h"
 #include "internal.h"
@@ -185,6 +186,61 @@ static void impulses_act_as_the_dense_inverse(void** state) {
   }
 }
 
+// The columns of one body, the response along three axes between two of its points and those of
+// another, and the inverse of the inertia.
+static void branches_answer_as_the_whole_tree(void** state) {
+  (void)state;
+  Random r = {7};
+  for (int trial = 0; trial < 60; trial++) {
+    HandModel* hand = random_tree(&r, 1 + random_below(&r, 12));
+    const abModel* model = &hand->model;
+    abData* data = random_state(model, &r);
+    const abResponse* response = &data->internal->response;
+    if (!model->mover[0].jointed) {  // a free body alone is no tree
+      ab_data_free(data);
+      hand_free(hand);
+      continue;
+    }
+    int nv = model->nv, a = 1 + random_below(&r, model->nbody - 1),
+        b = 1 + random_below(&r, model->nbody - 1);
+    double* J = malloc(sizeof(double) * 6 * (size_t)nv);
+    double* M = malloc(sizeof(double) * (size_t)(nv * nv));
+    double* x = malloc(sizeof(double) * (size_t)nv);
+    double(*column)[6] = malloc(sizeof *column * (size_t)nv);
+    int* at = malloc(sizeof(int) * (size_t)nv);
+    ab_response_jacobian(response, a, J);
+    int n = ab_response_branch(response, a, at, column);
+    for (int j = 0, k = 0; j < nv; j++) {
+      bool own = k < n && at[k] == j;
+      for (int i = 0; i < 6; i++) check_near(own ? column[k][i] : 0, J[i * nv + j], 0);
+      k += own;
+    }
+
+    abVec3 ra = random_vec(&r, 0.3), rb = random_vec(&r, 0.3);
+    abVec3 axis[3] = {random_direction(&r), random_direction(&r), random_direction(&r)};
+    abMat6 block;
+    double part[3];
+    ab_response_block(response, a, b, &block);
+    ab_response_along(response, a, b, ra, rb, axis, part);
+    for (int i = 0; i < 3; i++) {
+      abTwist t = m6_apply_wrench(&block, wrench_of_force(rb, axis[i]));
+      double size = 10 * largest(36, &block.m[0][0]);  // of the terms: levers are below 1
+      check_near(part[i], v3_dot(axis[i], twist_at(t, ra)), 1e-13 * size);
+    }
+
+    ab_response_inertia(response, 0, M);
+    for (int i = 0; i < nv; i++) x[i] = random_uniform(&r, -1, 1);
+    double* y = calloc((size_t)nv, sizeof(double));
+    for (int i = 0; i < nv; i++)
+      for (int j = 0; j < nv; j++) y[i] += M[i * nv + j] * x[j];
+    ab_response_solve(response, 0, y);
+    for (int i = 0; i < nv; i++) check_near(y[i], x[i], 1e-9);  // conditions of some 1e5
+    free(J), free(M), free(x), free(y), free(column), free(at);
+    ab_data_free(data);
+    hand_free(hand);
+  }
+}
+
 static void jacobian_and_twist_agree_with_positions(void** state) {
   (void)state;
   Random r = {4};
@@ -285,6 +341,7 @@ int main(void) {
       cmocka_unit_test(accelerations_follow_d_alembert),
       cmocka_unit_test(inertia_matches_the_jacobians),
       cmocka_unit_test(impulses_act_as_the_dense_inverse),
+      cmocka_unit_test(branches_answer_as_the_whole_tree),
       cmocka_unit_test(jacobian_and_twist_agree_with_positions),
       cmocka_unit_test(implicit_terms_are_part_of_the_response),
       cmocka_unit_test(a_tree_of_one_link_is_a_free_body),

@@ -44,9 +44,9 @@ static void box_on_plane_compiles(void** state) {
   check_near(box->mass, 48, 1e-14);
   check_vec_near(box->inertia, v3(2.08, 1.6, 0.8), 1e-15);
   check_near(m->total_mass, 48, 1e-14);
-  assert_ptr_equal(box->hull->poly, m->geom[1].shape.poly);
-  assert_int_equal(box->hull->type, AB_SHAPE_BOX);
-  assert_null(m->body[0].hull);
+  assert_ptr_equal(m->hull[box->hull].poly, m->geom[1].shape.poly);
+  assert_int_equal(m->hull[box->hull].type, AB_SHAPE_BOX);
+  assert_int_equal(m->body[0].hull, -1);
   assert_null(m->geom[0].shape.poly);
   check_near(m->extent, sqrt(0.14), 1e-15);
   assert_string_equal(m->body[1].name, "body1");
@@ -264,8 +264,8 @@ static void equal_shapes_share_their_polyhedron(void** state) {
   abModel* m = compile(s);
   for (int i = 1; i < 50; i++) {
     assert_ptr_equal(m->geom[i].shape.poly, m->geom[0].shape.poly);
-    assert_ptr_equal(m->body[i].hull->poly, m->geom[0].shape.poly);
-    assert_int_equal(m->body[i].hull->type, AB_SHAPE_SPHERE);
+    assert_ptr_equal(m->hull[m->body[i].hull].poly, m->geom[0].shape.poly);
+    assert_int_equal(m->hull[m->body[i].hull].type, AB_SHAPE_SPHERE);
     check_near(m->geom[i].shape.poly_error, m->geom[0].shape.poly_error, 0);
   }
   assert_true(m->geom[0].shape.poly_error > 0 && m->geom[0].shape.poly_error <= 0.02);
@@ -286,9 +286,9 @@ static void hull_holds_what_can_collide(void** state) {
   d.contype = d.conaffinity = 0;
   int ghost = ab_scene_add_geom(s, &d, NULL);
   abModel* m = compile(s);
-  assert_int_equal(m->body[1].hull->type, AB_SHAPE_MESH);
-  check_near(m->body[1].hull->poly->volume, 8, 0);
-  check_vec_near(m->body[1].hull->poly->centroid, v3(0, 0, 1), 0);
+  assert_int_equal(m->hull[m->body[1].hull].type, AB_SHAPE_MESH);
+  check_near(m->hull[m->body[1].hull].poly->volume, 8, 0);
+  check_vec_near(m->hull[m->body[1].hull].poly->centroid, v3(0, 0, 1), 0);
   ab_model_free(m);
   // named in a pair it does collide
   abPairDef p = ab_pair_def();
@@ -296,7 +296,7 @@ static void hull_holds_what_can_collide(void** state) {
   p.geom2 = geom(s, 0, AB_SHAPE_PLANE, v3(1, 1, 1), pose_identity());
   assert_int_equal(ab_scene_add_pair(s, &p, NULL), 0);
   m = compile(s);
-  check_near(m->body[1].hull->poly->radius, 9, 1e-14);
+  check_near(m->hull[m->body[1].hull].poly->radius, 9, 1e-14);
   // the plane is the world's and comes first when compiled
   assert_int_equal(m->pair_rule[0].geom1, 0);
   assert_int_equal(m->pair_rule[0].geom2, 2);
@@ -329,13 +329,14 @@ static void keyframe_velocities_are_converted(void** state) {
   const abKey* k = &m->key[0];
   assert_string_equal(k->name, "key0");
   check_near(k->time, 4, 0);
-  check_near(k->q[3], R.w, 1e-15);
+  check_near(m->key_q[3], R.w, 1e-15);
   abVec3 w_world = quat_rotate(R, w), lever = quat_rotate(R, com);
-  check_vec_near(v3(k->v[3], k->v[4], k->v[5]), w_world, 1e-14);
-  check_vec_near(v3(k->v[0], k->v[1], k->v[2]), v3_add(v, v3_cross(w_world, lever)), 1e-14);
+  check_vec_near(v3(m->key_v[3], m->key_v[4], m->key_v[5]), w_world, 1e-14);
+  check_vec_near(v3(m->key_v[0], m->key_v[1], m->key_v[2]), v3_add(v, v3_cross(w_world, lever)),
+                 1e-14);
   assert_int_equal(ab_find_key(m, "rest"), 1);
-  for (int i = 0; i < 7; i++) check_near(m->key[1].q[i], m->q0[i], 0);
-  for (int i = 0; i < 6; i++) check_near(m->key[1].v[i], 0, 0);
+  for (int i = 0; i < 7; i++) check_near(m->key_q[7 + i], m->q0[i], 0);
+  for (int i = 0; i < 6; i++) check_near(m->key_v[6 + i], 0, 0);
   ab_model_free(m);
   ab_scene_free(s);
 }
@@ -401,14 +402,14 @@ static void everything_lies_in_one_block(void** state) {
   INSIDE(m->mover);
   INSIDE(m->q0);
   INSIDE(m->dof_armature);
-  INSIDE(m->key[0].q);
-  INSIDE(m->key[0].ctrl);
+  INSIDE(m->key_q);
+  INSIDE(m->key_ctrl);
+  INSIDE(m->hull);
   INSIDE(m->mesh[0].vert);
   INSIDE(m->mesh[0].triangle);
-  for (int i = 0; i < m->nbody; i++) {
-    INSIDE(m->body[i].name);
-    if (m->body[i].hull) INSIDE(m->body[i].hull->poly->edge);
-  }
+  for (int i = 0; i < m->nbody; i++) INSIDE(m->body[i].name);
+  assert_true(m->nhull > 0);
+  for (int i = 0; i < m->nhull; i++) INSIDE(m->hull[i].poly->edge);
   for (int i = 0; i < m->ngeom; i++) INSIDE(m->geom[i].shape.poly->loop);
   for (int i = 0; i < m->njoint; i++) INSIDE(m->joint[i].name);
   assert_int_equal(m->exclude[0].body1, 1);
@@ -432,8 +433,8 @@ static void models_scale_with_their_units(void** state) {
     check_near(m->extent / u, 0.5 * sqrt(0.25 + 0.16 + 0.16), 1e-14);
     check_near(m->body[1].mass / (u * u * u), 1000 * (0.004 * 3.14159265358979323846 + 0.016),
                1e-11);
-    if (!nface) nface = m->body[1].hull->poly->nface;
-    assert_int_equal(m->body[1].hull->poly->nface, nface);
+    if (!nface) nface = m->hull[m->body[1].hull].poly->nface;
+    assert_int_equal(m->hull[m->body[1].hull].poly->nface, nface);
     ab_model_free(m);
     ab_scene_free(s);
   }

@@ -30,10 +30,10 @@ static void two_half_boxes_weigh_what_one_box_does(void** state) {
   check_near(one->inertia_q.w, q.w, 1e-15);
   check_near(one->inertia_q.y, q.y, 1e-15);
   // both hulls are the same box
-  assert_int_equal(one->hull->poly->nvert, 8);
-  assert_int_equal(two->hull->poly->nvert, 8);
-  assert_int_equal(two->hull->poly->nface, 6);
-  check_near(two->hull->poly->volume, 48, 1e-12);
+  assert_int_equal(m->hull[one->hull].poly->nvert, 8);
+  assert_int_equal(m->hull[two->hull].poly->nvert, 8);
+  assert_int_equal(m->hull[two->hull].poly->nface, 6);
+  check_near(m->hull[two->hull].poly->volume, 48, 1e-12);
   check_near(m->geom[1].mass, 24000, 1e-10);
   ab_model_free(m);
   ab_scene_free(s);

@@ -48,6 +48,33 @@ static void frames_move_what_they_hold(void** state) {
   ab_model_free(m);
 }
 
+// The squares of 1e200 are not finite, those of 1e-200 nothing: a direction became zero, a turn
+// none.
+static void directions_may_have_any_length(void** state) {
+  (void)state;
+  static const char world[] =
+      "<body quat='%s 0 0 %s'><joint axis='%s %s 0'/><geom size='0.1'/></body>"
+      "<body xyaxes='0 %s 0 -%s 0 0'><geom size='0.1'/></body>"
+      "<body zaxis='%s 0 0'><geom size='0.1'/></body>"
+      "<body axisangle='0 0 %s 0.3'><geom size='0.1'/></body>";
+  const char* length[] = {"1", "1e-200", "1e200", "1e308"};
+  abModel* m[4];
+  for (int i = 0; i < 4; i++) {
+    const char* l = length[i];
+    char text[1000];
+    snprintf(text, sizeof text, world, l, l, l, l, l, l, l, l);
+    m[i] = load_world(text);
+    // powers of ten are rounded
+    check_vec_near(m[i]->joint[0].axis, m[0]->joint[0].axis, 1e-15);
+    for (int b = 1; b < m[0]->nbody; b++) {
+      abQuat q = m[i]->body[b].pose.q, good = m[0]->body[b].pose.q;
+      check_near(fabs(q.w * good.w + q.x * good.x + q.y * good.y + q.z * good.z), 1, 1e-15);
+    }
+  }
+  check_near(v3_norm(m[0]->joint[0].axis), 1, 1e-15);
+  for (int i = 0; i < 4; i++) ab_model_free(m[i]);
+}
+
 static void replicas_step_from_each_other_and_are_numbered(void** state) {
   (void)state;
   abModel* m = load_world(
@@ -252,6 +279,7 @@ static void materials_give_geoms_their_colour(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(frames_move_what_they_hold),
+      cmocka_unit_test(directions_may_have_any_length),
       cmocka_unit_test(replicas_step_from_each_other_and_are_numbered),
       cmocka_unit_test(childclass_of_a_frame_holds_inside_it),
       cmocka_unit_test(servos_take_gains_and_ranges),

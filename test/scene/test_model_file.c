@@ -197,11 +197,11 @@ static void check_same(const abStruct* s, const char* a, const char* b, const ch
     memcpy(&pb, b + f->offset, sizeof pb);
     if (f->kind != AB_FIELD_ARRAY) assert_int_equal(pa != NULL, pb != NULL);
     if (f->kind == AB_FIELD_TEXT && pa) assert_string_equal(pa, pb);
-    if (f->kind == AB_FIELD_MAYBE && pa) check_same(f->inner, pa, pb, model);
     if (f->kind != AB_FIELD_ARRAY) continue;
-    int n;
+    int n, times = 1;
     memcpy(&n, (f->count.own ? a : model) + f->count.offset, sizeof n);
-    for (int k = 0; k < n; k++)
+    if (f->times.name) memcpy(&times, model + f->times.offset, sizeof times);
+    for (int k = 0; k < n * times; k++)
       check_same(f->inner, pa + (size_t)k * f->inner->bytes, pb + (size_t)k * f->inner->bytes,
                  model);
   }
@@ -231,10 +231,32 @@ static void comes_back(const char* path) {
   check_same(&ab_model_struct, (const char*)model, (const char*)again, (const char*)model);
   for (int k = 0; k < model->ngeom; k++)
     check_polyhedron(model->geom[k].shape.poly, again->geom[k].shape.poly);
-  for (int k = 0; k < model->nbody; k++)
-    if (model->body[k].hull) check_polyhedron(model->body[k].hull->poly, again->body[k].hull->poly);
+  for (int k = 0; k < model->nhull; k++) check_polyhedron(model->hull[k].poly, again->hull[k].poly);
   ab_model_free(model);
   ab_model_free(again);
+}
+
+// Pointers inside of what the model has arrays of: names, and what is drawn; of a shape its
+// polyhedron.
+static void check_flat(const abStruct* s) {
+  for (int i = 0; i < s->nfield; i++) {
+    const abField* f = &s->field[i];
+    if (f->kind == AB_FIELD_INSIDE) check_flat(f->inner);
+    if (f->kind == AB_FIELD_ARRAY) assert_string_equal(s->name, "abMesh");
+    if (f->kind == AB_FIELD_POLY) assert_string_equal(s->name, "abShape");
+  }
+}
+
+static void parts_of_a_model_name_each_other_by_index(void** state) {
+  (void)state;
+  int narray = 0;
+  for (int i = 0; i < ab_model_struct.nfield; i++) {
+    const abField* f = &ab_model_struct.field[i];
+    if (f->kind != AB_FIELD_ARRAY) continue;
+    check_flat(f->inner);
+    narray++;
+  }
+  assert_true(narray > 20);
 }
 
 static void every_scene_comes_back_to_the_bit(void** state) {
@@ -435,6 +457,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_table_knows_every_field),
       cmocka_unit_test(the_table_names_what_the_header_declares),
+      cmocka_unit_test(parts_of_a_model_name_each_other_by_index),
       cmocka_unit_test(every_scene_comes_back_to_the_bit),
       cmocka_unit_test(it_moves_as_the_scene_does),
       cmocka_unit_test(a_model_file_loads_where_a_scene_does),

@@ -322,8 +322,8 @@ static void same_mocap(const abModel* a, const mjModel* m) {
   for (int k = 0; k < m->nkey; k++)
     for (int i = 0; i < m->nmocap; i++) {
       int at = m->nmocap * k + i;
-      same_vec(a->key[k].mocap_pos[i], m->key_mpos + 3 * at, 1, "key mocap position", k);
-      same_quat(a->key[k].mocap_quat[i], m->key_mquat + 4 * at, "key mocap orientation", k);
+      same_vec(a->key_mocap_pos[at], m->key_mpos + 3 * at, 1, "key mocap position", k);
+      same_quat(a->key_mocap_quat[at], m->key_mquat + 4 * at, "key mocap orientation", k);
     }
 }
 
@@ -332,7 +332,7 @@ static void same_mocap(const abModel* a, const mjModel* m) {
 static void same_key_velocity(const abModel* a, const mjModel* m, int key) {
   for (int i = 0; i < a->njoint; i++) {
     const abJoint* j = &a->joint[i];
-    const double* ours = a->key[key].v + j->v0;
+    const double* ours = a->key_v + a->nv * key + j->v0;
     const mjtNum *v = m->key_qvel + m->nv * key + j->v0, *q = m->key_qpos + m->nq * key + j->q0;
     if (j->type != AB_JOINT_FREE) {
       for (int k = 0; k < (j->type == AB_JOINT_BALL ? 3 : 1); k++)
@@ -353,9 +353,10 @@ static void same_keys(const abModel* a, const mjModel* m) {
     same_name(a->key[i].name, m, mjOBJ_KEY, i);
     same_number(a->key[i].time, m->key_time[i], 1, "key time", i);
     for (int k = 0; k < m->nq; k++)
-      same_number(a->key[i].q[k], m->key_qpos[m->nq * i + k], 1, "key coordinate", i);
+      same_number(a->key_q[a->nq * i + k], m->key_qpos[m->nq * i + k], 1, "key coordinate", i);
     for (int k = 0; k < m->nu; k++)
-      same_number(a->key[i].ctrl[k], m->key_ctrl[m->nu * i + k], 1, "key control", i);
+      same_number(a->key_ctrl[a->nactuator * i + k], m->key_ctrl[m->nu * i + k], 1, "key control",
+                  i);
     same_key_velocity(a, m, i);
   }
 }

@@ -44,10 +44,10 @@ typedef struct abPrism {
 } abPrism;
 
 // The overlap of two faces that lie on each other.
-enum { AB_PILLARS = 8 };
+enum { AB_PRISMS = 8 };
 typedef struct abSlab {
   int n;
-  abPrism prism[AB_PILLARS];
+  abPrism prism[AB_PRISMS];
   bool both[4];  // side k of X lies in side k + 4 of Y
   // the axes u, v, w in the world, the face of X at the height c; in them, the axes of Y and its
   // middle, and the normals of the sides

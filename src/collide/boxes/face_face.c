@@ -128,7 +128,7 @@ static bool replace(abSlab* s, const Side* side, int first, int count) {
     q[first] = a, q[last] = b;
     return true;
   }
-  abPrism kept[AB_PILLARS];
+  abPrism kept[AB_PRISMS];
   int nkept = n - count;
   for (int i = 0, r = after; i < nkept; i++, r = r + 1 < n ? r + 1 : 0) kept[i] = q[r];
   for (int i = 0; i < nkept; i++) q[i] = kept[i];
@@ -185,7 +185,7 @@ static bool is_slab(const abSlab* s, double doubt) {
 // Sums over the prisms, from P_0.
 typedef struct Sums {
   abPrismTotal all;
-  double su[AB_PILLARS], sv[AB_PILLARS], sw[AB_PILLARS];  // twice the area vectors of the sides
+  double su[AB_PRISMS], sv[AB_PRISMS], sw[AB_PRISMS];  // twice the area vectors of the sides
 } Sums;
 
 #define ROW(x) \
@@ -263,8 +263,8 @@ AB_SIMD AB_FLATTEN bool ab_face_face_make(const abBoxBoxView* view, int i, int j
 typedef struct Plan {
   abVec3 N, t1, t2;  // in the axes of the slab
   int n;
-  bool up[AB_PILLARS + 1];  // sides; the first once more, as of the prisms
-  abVec2 p[AB_PILLARS + 1], q[AB_PILLARS + 1];
+  bool up[AB_PRISMS + 1];  // sides; the first once more, as of the prisms
+  abVec2 p[AB_PRISMS + 1], q[AB_PRISMS + 1];
 } Plan;
 
 static inline void project(const abSlab* s, Plan* plan) {

@@ -27,7 +27,7 @@
 
 #include "math/rotation.h"
 
-enum { MAX_CORNER = 128, MAX_PLANE = 256, MAX_PILLAR = MAX_CORNER + 2 * MAX_CORNER };
+enum { MAX_CORNER = 128, MAX_PLANE = 256, MAX_PRISM = MAX_CORNER + 2 * MAX_CORNER };
 
 // The faces are opposite to each other but for this cosine.
 static const double PRISM_LYING = 0.95;
@@ -43,8 +43,8 @@ typedef struct Planes {
 // Prisms as a ring: u and v of P and of Q, and the side from here to the next prism: that of a
 // corner of the foot or, behind MAX_CORNER, a plane of L.
 typedef struct Ring {
-  abTwo u[MAX_PILLAR], v[MAX_PILLAR];
-  uint16_t next[MAX_PILLAR], last[MAX_PILLAR], side[MAX_PILLAR];
+  abTwo u[MAX_PRISM], v[MAX_PRISM];
+  uint16_t next[MAX_PRISM], last[MAX_PRISM], side[MAX_PRISM];
   int16_t partner[MAX_CORNER];  // of each side of S: the plane of L it lies in, -1 if none
   int n;                        // places in use
   int at;                       // one that is left
@@ -251,7 +251,7 @@ static inline bool cut_ring(const Slab* s, Ring* r, const Line* l, int j) {
   End before = {top, 0, at, at}, after = before;
   if (!find_end(r, l, r->last, &before, s->doubt) || !find_end(r, l, r->next, &after, s->doubt))
     return false;
-  if (!steep(&before, s->skew) || !steep(&after, s->skew) || r->n + 2 > MAX_PILLAR) return false;
+  if (!steep(&before, s->skew) || !steep(&after, s->skew) || r->n + 2 > MAX_PRISM) return false;
   int side = r->side[after.out], a = put_prism(r, &before), b = put_prism(r, &after);
   r->side[a] = (uint16_t)(MAX_CORNER + j), r->side[b] = (uint16_t)side;
   r->next[before.in] = (uint16_t)a, r->last[a] = (uint16_t)before.in;
@@ -284,11 +284,11 @@ static inline bool cut_slab(Slab* s, Ring* r, const Planes* p, int count) {
 // The prisms left, in lanes, from the first of them; behind the last, the first again.
 typedef struct Row {
   int n;
-  double pu[MAX_PILLAR + 8], pv[MAX_PILLAR + 8];
-  double qu[MAX_PILLAR + 8], qv[MAX_PILLAR + 8], qw[MAX_PILLAR + 8];
-  double su[MAX_PILLAR + 8], sv[MAX_PILLAR + 8], sw[MAX_PILLAR + 8];  // twice the sides' areas
-  uint16_t side[MAX_PILLAR];
-  int16_t partner[MAX_PILLAR];
+  double pu[MAX_PRISM + 8], pv[MAX_PRISM + 8];
+  double qu[MAX_PRISM + 8], qv[MAX_PRISM + 8], qw[MAX_PRISM + 8];
+  double su[MAX_PRISM + 8], sv[MAX_PRISM + 8], sw[MAX_PRISM + 8];  // twice the sides' areas
+  uint16_t side[MAX_PRISM];
+  int16_t partner[MAX_PRISM];
   double u, v;  // of P_0
 } Row;
 

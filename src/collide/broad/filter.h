@@ -8,7 +8,7 @@
 typedef struct abFilter {
   int contype, conaffinity;
   int weld, above;  // its rigid group, and the one this hangs on
-  // NEVER: it has no bits and no pair asks for it. MOCAP: it is put somewhere, nothing pushes it.
+  // NEVER: it has no bits and no pair names it. MOCAP: it is put somewhere, nothing pushes it.
   enum { AB_FILTER_FIXED, AB_FILTER_MOVES, AB_FILTER_MOCAP, AB_FILTER_PLANE, AB_FILTER_NEVER } kind;
 } abFilter;
 abFilter ab_filter(const abModel* model, int geom);

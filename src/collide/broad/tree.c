@@ -209,21 +209,41 @@ static int widest_axis(const Item* item, int n) {
   return widest;
 }
 
-// Inner nodes are taken one after the other, parents first.
-static int build_node(abTree* tree, Item* item, int n, int parent, int* next) {
-  if (n == 1) {
-    abTreeNode* leaf = &tree->node[item[0].leaf];
-    leaf->parent = parent, leaf->child[0] = leaf->child[1] = -1, leaf->height = 0;
-    return item[0].leaf;
+// Items that become a child of a node, the root of parent -1.
+typedef struct Part {
+  Item* item;
+  int n, parent, side;
+} Part;
+
+static void put_child(abTree* tree, const Part* part, int i) {
+  tree->node[i].parent = part->parent;
+  if (part->parent < 0)
+    tree->root = i;
+  else
+    tree->node[part->parent].child[part->side] = i;
+}
+
+// Inner nodes are taken one after the other, parents first; returns the next that is free.
+static int build_nodes(abTree* tree, Item* item, int n) {
+  // each level of halves leaves one part waiting, and has half the items of that above
+  Part part[40] = {{item, n, -1, 0}};
+  int next = tree->nleaf;
+  for (int waiting = 1; waiting > 0;) {
+    Part p = part[--waiting];
+    if (p.n == 1) {
+      abTreeNode* leaf = &tree->node[p.item->leaf];
+      leaf->child[0] = leaf->child[1] = -1, leaf->height = 0;
+      put_child(tree, &p, p.item->leaf);
+      continue;
+    }
+    int i = next++, half = p.n / 2;
+    put_child(tree, &p, i);
+    select_item(p.item, p.n, half, widest_axis(p.item, p.n));
+    part[waiting++] = (Part){p.item + half, p.n - half, i, 1};
+    part[waiting++] = (Part){p.item, half, i, 0};
   }
-  int i = (*next)++, half = n / 2;
-  select_item(item, n, half, widest_axis(item, n));
-  int a = build_node(tree, item, half, i, next);
-  int b = build_node(tree, item + half, n - half, i, next);
-  tree->node[i].parent = parent;
-  tree->node[i].child[0] = a, tree->node[i].child[1] = b;
-  refresh(tree, i);
-  return i;
+  for (int i = next - 1; i >= tree->nleaf; i--) refresh(tree, i);
+  return next;
 }
 
 bool ab_tree_build(abTree* tree, int n, const int* leaf, abArena* scratch) {
@@ -234,8 +254,8 @@ bool ab_tree_build(abTree* tree, int n, const int* leaf, abArena* scratch) {
     const abBox* b = &tree->node[leaf[i]].box;
     item[i] = (Item){{b->low.x + b->high.x, b->low.y + b->high.y, b->low.z + b->high.z}, leaf[i]};
   }
-  int next = tree->nleaf;
-  tree->root = n > 0 ? build_node(tree, item, n, -1, &next) : -1;
+  tree->root = -1;
+  int next = n > 0 ? build_nodes(tree, item, n) : tree->nleaf;
   tree->surface = 0;
   for (int i = tree->nleaf; i < next; i++) tree->surface += surface(&tree->node[i].box);
   tree->free = -1;
@@ -247,17 +267,24 @@ bool ab_tree_build(abTree* tree, int n, const int* leaf, abArena* scratch) {
   return true;
 }
 
-// Returns the sum of surfaces of the inner nodes.
-static double refit_node(abTree* tree, int i) {
-  if (is_leaf(tree, i)) return 0;
-  abTreeNode* n = &tree->node[i];
-  double below = refit_node(tree, n->child[0]) + refit_node(tree, n->child[1]);
-  refresh(tree, i);
-  return below + surface(&n->box);
-}
-
+// Goes around the tree: a node is done when both of its children are.
 bool ab_tree_refit(abTree* tree) {
-  return tree->root >= 0 && refit_node(tree, tree->root) < WORSE * tree->surface;
+  double sum = 0;
+  for (int i = tree->root, last = -1, next; i >= 0; last = i, i = next) {
+    const abTreeNode* n = &tree->node[i];
+    if (is_leaf(tree, i)) {
+      next = n->parent;
+    } else if (last == n->parent) {
+      next = n->child[0];
+    } else if (last == n->child[0]) {
+      next = n->child[1];
+    } else {
+      refresh(tree, i);
+      sum += surface(&n->box);
+      next = n->parent;
+    }
+  }
+  return tree->root >= 0 && sum < WORSE * tree->surface;
 }
 
 bool ab_tree_pairs(const abTree* tree, bool (*visit)(void*, int, int), void* context) {

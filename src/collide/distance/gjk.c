@@ -16,6 +16,9 @@
 // distances are exact and remain known while only the skins overlap. A plane needs no iteration:
 // its nearest point is below the shape's lowest one.
 //
+// Of polyhedra of many vertices a few, spread all around, come first. Where these are apart, their
+// simplex is where the search goes on with all.
+//
 // All is computed in shape 1's frame shifted to the centre of shape 2, so that bodies far from the
 // world's origin lose nothing.
 #include "collide/distance/gjk.h"
@@ -29,18 +32,21 @@
 #include "math/rotation.h"
 
 enum { GJK_TURNS = 200 };
-// Up to so many vertices are looked at one by one, of more all four at a time, and of many those on
-// a way along the edges from the last one.
-enum { FEW_CORNERS = 24, MANY_CORNERS = 96 };
+// Up to so many vertices are looked at one by one, of more all four at a time, and of
+// AB_MANY_VERTICES those on a way along the edges from the last one.
+enum { FEW_CORNERS = 24 };
 // The gap between the bounds at which the distance is taken, relative to it: some hundred
 // roundings.
 static const double GAP = 1e-13;
+// The same with a few of the vertices: from there on all of them decide.
+static const double FEW_GAP = 0.2;
 
 typedef struct Core {
   const abShape* shape;
   abMat3 R;  // core frame -> working frame
   abVec3 p;
   double radius;  // of the skin
+  bool few;       // only some of the vertices count
 } Core;
 
 typedef struct Vertex {
@@ -56,9 +62,9 @@ typedef struct Simplex {
 
 // The vertex farthest along d; of several the first. Four at once: each lane keeps its best and the
 // number of the four it was in.
-AB_SIMD static int farthest_of_many(const abPolyhedron* poly, abVec3 d) {
-  int n = ab_polyhedron_lanes(poly->nvert), best = 0;
-  const double *x = ab_polyhedron_vert_lanes(poly), *y = x + n, *z = y + n;
+AB_SIMD static int farthest_of_many(int n, const double* x, abVec3 d) {
+  int best = 0;
+  const double *y = x + n, *z = y + n;
   abFour most = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
   abFourMask at = {0}, now = {0};
   for (int i = 0; i < n; i += 4, now += 4) {
@@ -74,14 +80,19 @@ AB_SIMD static int farthest_of_many(const abPolyhedron* poly, abVec3 d) {
   return (int)at[best] + best;
 }
 
+static int farthest_of_few(const abPolyhedron* poly, abVec3 d) {
+  int i = farthest_of_many(ab_polyhedron_few(poly->nvert), ab_polyhedron_few_lanes(poly), d);
+  return ab_polyhedron_few_vertex(poly)[i];
+}
+
 // *index: the last one found, -1: none.
 static abVec3 farthest_of_polyhedron(const abPolyhedron* poly, abVec3 d, int* index) {
   int best = 0;
   double most = -INFINITY;
-  if (poly->nvert > MANY_CORNERS && *index >= 0) {
-    best = ab_touch_support(poly, d, *index);
+  if (ab_polyhedron_few(poly->nvert)) {
+    best = ab_touch_support(poly, d, *index >= 0 ? *index : farthest_of_few(poly, d));
   } else if (poly->nvert > FEW_CORNERS) {
-    best = farthest_of_many(poly, d);
+    best = farthest_of_many(ab_polyhedron_lanes(poly->nvert), ab_polyhedron_vert_lanes(poly), d);
   } else {
     for (int i = 0; i < poly->nvert; i++) {
       double s = v3_dot(poly->vert[i], d);
@@ -116,7 +127,11 @@ static abVec3 farthest(const abShape* s, abVec3 d, int* index) {
 }
 
 static abVec3 farthest_in_work(const Core* c, abVec3 d, int* index) {
-  abVec3 x = farthest(c->shape, m3_apply_t(&c->R, d), index);
+  abVec3 local = m3_apply_t(&c->R, d), x;
+  if (c->few)
+    x = c->shape->poly->vert[*index = farthest_of_few(c->shape->poly, local)];
+  else
+    x = farthest(c->shape, local, index);
   return v3_add(c->p, m3_apply(&c->R, x));
 }
 
@@ -234,40 +249,64 @@ typedef struct Result {
   int turns;
 } Result;
 
-// far: a distance of the cores that is enough.
-static Result iterate(const Core* a, const Core* b, abVec3 v, double size, double far) {
-  Result r = {.lower = 0};
-  Vertex next = support(a, b, v, -1, -1);
-  r.simplex.point[0] = next;
-  r.simplex.n = 1;
-  r.simplex.weight[0] = 1;
-  r.v = r.simplex.point[0].w;
-  for (r.turns = 1; r.turns < GJK_TURNS; r.turns++) {
-    double d = v3_norm(r.v);
+// The farthest points along v as the first simplex.
+static void begin(const Core* a, const Core* b, abVec3 v, Result* r) {
+  *r = (Result){.turns = 1};
+  r->simplex.point[0] = support(a, b, v, -1, -1);
+  r->simplex.n = 1;
+  r->simplex.weight[0] = 1;
+  r->v = r->simplex.point[0].w;
+}
+
+// Goes on from the simplex until the bounds are as near as `gap`, of the distance. far: a distance
+// of the cores that is enough.
+static void iterate(const Core* a, const Core* b, double size, double far, double gap, Result* r) {
+  const Vertex* last = &r->simplex.point[r->simplex.n - 1];
+  int ia = last->ia, ib = last->ib;
+  for (; r->turns < GJK_TURNS; r->turns++) {
+    double d = v3_norm(r->v);
     // Nearer than the rounding of the coordinates: the cores touch or overlap.
     if (d <= 16 * DBL_EPSILON * size) {
-      r.overlap = true;
+      r->overlap = true;
       break;
     }
-    next = support(a, b, r.v, next.ia, next.ib);
-    double bound = v3_dot(next.w, r.v) / d;
-    if (bound > r.lower) r.lower = bound;
-    if (r.lower > far) break;
-    if (d - r.lower <= GAP * d + 4 * DBL_EPSILON * size || contains(&r.simplex, &next)) break;
-    Simplex before = r.simplex;
-    r.simplex.point[r.simplex.n++] = next;
-    abVec3 v_next = nearest(&r.simplex);
-    if (r.simplex.n == 4) {
-      r.overlap = true;
+    Vertex next = support(a, b, r->v, ia, ib);
+    ia = next.ia, ib = next.ib;
+    double bound = v3_dot(next.w, r->v) / d;
+    if (bound > r->lower) r->lower = bound;
+    if (r->lower > far) break;
+    if (d - r->lower <= gap * d + 4 * DBL_EPSILON * size || contains(&r->simplex, &next)) break;
+    Simplex before = r->simplex;
+    r->simplex.point[r->simplex.n++] = next;
+    abVec3 v_next = nearest(&r->simplex);
+    if (r->simplex.n == 4) {
+      r->overlap = true;
       break;
     }
-    if (!(v3_norm2(v_next) < v3_norm2(r.v))) {  // rounding: no progress any more
-      r.simplex = before;
+    if (!(v3_norm2(v_next) < v3_norm2(r->v))) {  // rounding: no progress any more
+      r->simplex = before;
       break;
     }
-    r.v = v_next;
+    r->v = v_next;
   }
-  return r;
+}
+
+static bool has_few(const abShape* s) {
+  return s->type == AB_SHAPE_MESH && ab_polyhedron_few(s->poly->nvert) > 0;
+}
+
+// With a few of the vertices first: their simplex is one of all.
+static void iterate_all(Core* a, Core* b, abVec3 start, double size, double far, Result* r) {
+  a->few = has_few(a->shape), b->few = has_few(b->shape);
+  bool few = a->few || b->few;
+  begin(a, b, start, r);
+  if (few) {
+    iterate(a, b, size, INFINITY, FEW_GAP, r);
+    a->few = b->few = false;
+    r->lower = 0;
+    if (r->overlap) begin(a, b, start, r);
+  }
+  iterate(a, b, size, far, GAP, r);
 }
 
 static double core_size(const abShape* s) {
@@ -357,7 +396,8 @@ void ab_distance(const abShape* shape1, abPose pose1, const abShape* shape2, abP
   abVec3 start = seed && v3_norm2(seed->direction) > 0 ? seed->direction : a.p;
   if (!(v3_norm2(start) > 0)) start = v3(0, 0, 1);
   bool any = !seed || !(seed->far > 0);
-  Result r = iterate(&a, &b, start, size, any ? INFINITY : seed->far + a.radius + b.radius);
+  Result r;
+  iterate_all(&a, &b, start, size, any ? INFINITY : seed->far + a.radius + b.radius, &r);
   abPose frame = {pose2.p, pose1.q};
   report(&r, &a, &b, &frame, size, out);
   if (seed && !r.overlap) seed->direction = r.v;

@@ -19,6 +19,9 @@
 enum { AXES = AB_TOUCH_FEATURES };
 // A product of edges that is this close (squared) to the normal of a face is that.
 static const double FACE = 1e-12;
+// Least product of the normals of two faces between which a normal may lie: of any two, and of
+// those between which it did.
+static const double SQUARE = 0.1, BLUNT = -0.7;
 
 // How box 1 lies to box 2.
 typedef struct Lay {
@@ -183,6 +186,14 @@ static int drop_copies(int n, abTouchFeature* feature, double* score) {
   return m;
 }
 
+// A pair that leans against each other already, with the normal between the two faces, goes on to
+// do so when the faces are square to each other.
+static double least_product(const abTouchWork* w, abVec3 a, abVec3 b) {
+  const abVec3* last = w->touch->normal;
+  bool leans = w->touch->pressed && v3_dot(*last, v3_unit(v3_add(a, b))) > v3_dot(*last, a);
+  return leans ? BLUNT : SQUARE;
+}
+
 // Where an edge meets an edge, as at the top of two cards that lean against each other, a face of
 // either tells the boxes apart as well as one of the other: the normal lies between them, and goes
 // over to one of them as it gets better by up to the tolerance. Both gaps are between the same two
@@ -193,7 +204,9 @@ static int blend(const abTouchWork* w, int n, abTouchFeature* feature, const dou
   int own = a->face[0] >= 0 ? 0 : 1, k = 1;
   if (a->face[own] < 0) return n;
   for (; k < n && !b; k++)
-    if (feature[k].face[1 - own] >= 0 && v3_dot(a->n, feature[k].n) > 0.1) b = &feature[k];
+    if (feature[k].face[1 - own] >= 0 &&
+        v3_dot(a->n, feature[k].n) > least_product(w, a->n, feature[k].n))
+      b = &feature[k];
   double weight = b ? 1 - (score[0] - score[k - 1]) / w->touch->tolerance : 0;
   if (!(weight > 0)) return n;
   abVec3 sum = v3_axpy(weight, b->n, a->n);
@@ -220,7 +233,7 @@ static void turn_back(const abTouchWork* w, const Lay* l, Gaps* g) {
   }
 }
 
-int ab_touch_box_box(abTouchWork* w, abTouchFeature feature[AB_TOUCH_FEATURES]) {
+AB_SIMD AB_FLATTEN int ab_touch_box_box(abTouchWork* w, abTouchFeature feature[AB_TOUCH_FEATURES]) {
   Lay l;
   Gaps g;
   double score[AXES], tolerance = w->touch->tolerance, most = -DBL_MAX;

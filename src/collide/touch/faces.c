@@ -19,39 +19,54 @@
 // Tests: test_touch, test_touch_random.
 #include <float.h>
 
+#include "base/simd.h"
 #include "collide/patch/patch.h"
 #include "collide/touch/faces.h"
 
 // Of polygons up to so many corners the room is on the stack.
 enum { SMALL = 24 };
+// Corners of faces beside each other are equally near if their distances differ by less than this
+// fraction of them, or of the smaller body. Smaller, and of parallel edges one end is lost to
+// rounding; larger, and an edge that is not quite parallel is one.
+static const double AS_NEAR = 1e-6;
 
 static double height(const abTouchFace* f, abVec2 x) {
   return f->z + v2_dot(f->slope, v2_sub(x, f->middle));
 }
 
-static void move_face(abTouchFace* f, abVec2 s) {
-  f->middle = v2_add(f->middle, s);
-  for (int i = 0; i < f->n; i++) f->corner[i] = v2_add(f->corner[i], s);
+// From now on what the face has is counted from o.
+static void count_from(abTouchFace* f, abVec2 o) {
+  abVec2 s = v2_sub(f->at, o);
+  f->at = o;
+  f->middle = v2_add(s, f->middle);
+  for (int i = 0; i < f->n; i++) f->corner[i] = v2_add(s, f->corner[i]);
+}
+
+// Where o is, at the height z.
+static abVec3 place(const abPatch* p, abVec2 o, double z) {
+  return v3_add(v3_scale(z, p->normal), v3_add(v3_scale(o.x, p->t1), v3_scale(o.y, p->t2)));
 }
 
 // Lays the faces on each other as they are when the bodies meet. Returns how much more the first
 // one moves until then, of both: -1 to 1, and 0 for bodies that are within the margin already.
+// *o: a place near the two then, from which they are to be counted: grains come from kilometres.
 static double move_to_meeting(const abTouchWork* w, const abTouchFeature* g, const abPatch* p,
-                              abTouchFace* a, abTouchFace* b) {
+                              abTouchFace* a, abTouchFace* b, abVec2* o) {
   double margin = w->touch->margin;
+  *o = v2(0, 0);
   if (!(g->g0 > margin) || !(g->g1 < g->g0)) return 0;
   double t = fmin(1, (g->g0 - margin) / (g->g0 - g->g1)) * w->touch->h;
   const abTouchSide *A = &w->side[0], *B = &w->side[1];
   const abTouchFace* small = b->all || (!a->all && A->skin->size <= B->skin->size) ? a : b;
-  abVec3 x = v3_add(v3_add(v3_scale(small->middle.x, p->t1), v3_scale(small->middle.y, p->t2)),
-                    v3_scale(small->z, p->normal));
+  abVec3 x = place(p, v2_add(small->at, small->middle), small->z);
   abVec3 da = v3_scale(t, twist_at(A->twist, v3_sub(x, A->com)));
   abVec3 db = v3_scale(t, twist_at(B->twist, v3_sub(x, B->com))), d = v3_sub(da, db);
   double aa = v3_norm2(da), bb = v3_norm2(db);
   if (!(aa + bb > 0)) return 0;
   abVec2 s = v2(v3_dot(d, p->t1), v3_dot(d, p->t2));
-  move_face(a, v2_scale(bb / (aa + bb), s));
-  move_face(b, v2_scale(-aa / (aa + bb), s));
+  a->at = v2_add(a->at, v2_scale(bb / (aa + bb), s));
+  b->at = v2_add(b->at, v2_scale(-aa / (aa + bb), s));
+  *o = small->at;
   return (aa - bb) / (aa + bb) * (1 - margin / g->g0);
 }
 
@@ -106,10 +121,11 @@ static abVec2* overlap(const abTouchFace* a, const abTouchFace* b, int* n, abVec
 
 // How far the step reaches: the margin, and what the motion closes at the fastest corner. The
 // relative velocity along n is affine over the plane.
-static double reach(const abTouchWork* w, const abPatch* p, int n, const abVec2* polygon) {
+static double reach(const abTouchWork* w, const abPatch* p, abVec2 o, int n,
+                    const abVec2* polygon) {
   abVec3 turn = v3_cross(p->normal, v3_sub(w->side[0].twist.ang, w->side[1].twist.ang));
   abVec2 g = v2(v3_dot(turn, p->t1), v3_dot(turn, p->t2));
-  double v0 = v3_dot(p->normal, ab_touch_velocity(w, v3_zero())), most = 0;
+  double v0 = v3_dot(p->normal, ab_touch_velocity(w, place(p, o, 0))), most = 0;
   for (int i = 0; i < n; i++) {
     // an impact may turn the motion round within the step: corners that leave count, too
     double v = fabs(v0 + v2_dot(g, polygon[i]));
@@ -131,29 +147,46 @@ static double distance_to(const abTouchFace* f, abVec2 x, abVec2* nearest) {
   return least;
 }
 
+// Of points on a line, but for rounding, the two ends.
+static int keep_ends(int n, abVec2* p) {
+  int a = 0, b = 0;
+  double most = 0;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < i; j++) {
+      double d = v2_norm(v2_sub(p[i], p[j]));
+      if (d > most) most = d, a = j, b = i;
+    }
+  abVec2 end[2] = {p[a], p[b]};
+  p[0] = end[0], p[1] = end[1];
+  return n > 0 && most > 0 ? 2 : n > 0;
+}
+
 // Two faces that pass beside each other: the dot, or strip, between their nearest points, if they
-// are not farther apart than `slack`.
+// are not farther apart than `slack`. That may be kilometres, of which a fraction would be all
+// corners of both: those count that are as near as the nearest to a fraction of the smaller body.
 static bool beside(const abTouchWork* w, const abTouchFace* a, const abTouchFace* b, double slack,
                    abVec2* polygon, abPatch* p) {
   if (a->all || b->all) return false;
   double least = DBL_MAX, z = 0;
   const abTouchFace* face[2] = {a, b};
-  abVec2 near;
+  abVec2 near = v2(0, 0);
   for (int k = 0; k < 2; k++)
     for (int i = 0; i < face[k]->n; i++)
       least = fmin(least, distance_to(face[1 - k], face[k]->corner[i], &near));
   if (!(least <= slack)) return false;
+  double near_enough = least + AS_NEAR * fmin(least, w->size) + 1e-3 * w->width;
   p->nvert = 0, p->polygon = polygon, p->h0 = -DBL_MAX;
   for (int k = 0; k < 2; k++)
     for (int i = 0; i < face[k]->n; i++) {
       abVec2 x = face[k]->corner[i];
-      if (distance_to(face[1 - k], x, &near) > least * (1 + 1e-6) + 1e-3 * w->width) continue;
+      if (distance_to(face[1 - k], x, &near) > near_enough) continue;
       polygon[p->nvert++] = v2_scale(0.5, v2_add(x, near));
       double za = height(a, k ? near : x), zb = height(b, k ? x : near);
       if (zb - za > p->h0) p->h0 = zb - za, z = 0.5 * (za + zb);
     }
-  if (!(p->h0 >= -fmax(reach(w, p, p->nvert, polygon), w->watch))) return false;
-  return ab_touch_measure(w, v3_scale(z, p->normal), v2(0, 0), polygon, p);
+  p->nvert = keep_ends(p->nvert, polygon);
+  if (!(p->h0 >= -fmax(reach(w, p, a->at, p->nvert, polygon), w->watch))) return false;
+  return ab_touch_measure(w, place(p, a->at, z), v2(0, 0), polygon, p);
 }
 
 // share: what move_to_meeting returned. The centre lies that much nearer to the first face.
@@ -168,7 +201,7 @@ static bool make_patch(const abTouchWork* w, abTouchFace* a, abTouchFace* b, dou
     double t = t0 + v2_dot(g, loop[i]);
     most = t > most ? t : most;
   }
-  double far = reach(w, p, n, loop);
+  double far = reach(w, p, a->at, n, loop);
   if (!(most >= -fmax(far, w->watch))) return false;
   far = fmax(far, fmax(2 * w->width * v2_norm(g), w->tie) - most);
   p->nvert = cut(n, loop, t0 + far, g, polygon);
@@ -177,13 +210,13 @@ static bool make_patch(const abTouchWork* w, abTouchFace* a, abTouchFace* b, dou
   double of_a = 0.5 * (1 + share), of_b = 0.5 * (1 - share);
   abVec2 slope = v2_add(v2_scale(of_a, a->slope), v2_scale(of_b, b->slope));
   double z = of_a * height(a, v2(0, 0)) + of_b * height(b, v2(0, 0));
-  return ab_touch_measure(w, v3_scale(z, p->normal), slope, polygon, p);
+  return ab_touch_measure(w, place(p, a->at, z), slope, polygon, p);
 }
 
 static int corners(const abTouchSide* s) { return s->poly ? s->poly->nvert : 0; }
 
-bool ab_touch_faces(const abTouchWork* w, const abTouchFeature* feature, double slack,
-                    abVec2* polygon, abPatch* p) {
+AB_SIMD AB_FLATTEN bool ab_touch_faces(const abTouchWork* w, const abTouchFeature* feature,
+                                       double slack, abVec2* polygon, abPatch* p) {
   int na = corners(&w->side[0]), nb = corners(&w->side[1]), room = na + nb + 2;
   abVec2 small[4 * SMALL];
   abArenaMark mark = ab_arena_mark(w->scratch);
@@ -196,7 +229,10 @@ bool ab_touch_faces(const abTouchWork* w, const abTouchFeature* feature, double 
   ab_touch_take_side(w, 1, feature, p, &b);
   ab_touch_take_outline(w, 0, p, &a);
   ab_touch_take_outline(w, 1, p, &b);
-  double share = move_to_meeting(w, feature, p, &a, &b);
+  abVec2 o;
+  double share = move_to_meeting(w, feature, p, &a, &b, &o);
+  count_from(&a, o);
+  count_from(&b, o);
   abVec2* buffer[2] = {memory, memory + room};
   bool found = make_patch(w, &a, &b, share, buffer, polygon, p) ||
                (slack > 0 && beside(w, &a, &b, slack, polygon, p));

@@ -7,6 +7,8 @@
 // A projected face.
 typedef struct abTouchFace {
   int n;
+  abVec2 at;       // in the plane about the work's origin; what follows is counted from there, so
+                   // that a face keeps its shape to the last digit wherever it is
   abVec2* corner;  // counter-clockwise
   abVec2 middle;   // mean of the corners
   double z;        // height there

@@ -2,6 +2,7 @@
 // Tests: test_touch, test_touch_random.
 #include <float.h>
 
+#include "base/simd.h"
 #include "collide/touch/work.h"
 
 // A patch narrower than this fraction of the smaller body is a line, shorter, a point.
@@ -164,7 +165,38 @@ static void move_centre(const abTouchWork* w, abVec3 at, abVec2 slope, abVec2 c,
   p->center = v3_add(p->center, v3_add(v3_scale(c.x, p->t1), v3_scale(c.y, p->t2)));
 }
 
-bool ab_touch_measure(const abTouchWork* w, abVec3 at, abVec2 slope, abVec2* polygon, abPatch* p) {
+static abPatchKind kind_of(const abTouchWork* w, double along, double across) {
+  double narrow = NARROW * w->size;
+  return across > narrow ? AB_PATCH_SURFACE : along > narrow ? AB_PATCH_LINE : AB_PATCH_POINT;
+}
+
+// Of thickness h0 + g s at the place s, -a .. a, along the strip: what is above 0 is a wedge, or
+// all.
+static void strip_volume(double g, double a, double b, abPatch* p) {
+  double low = p->h0 - fabs(g) * a, high = p->h0 + fabs(g) * a;
+  p->depth = high;
+  p->volume = low >= 0 ? p->area * p->h0 : high > 0 ? b * high * high / fabs(g) : 0;
+}
+
+void ab_touch_measure_strip(const abTouchWork* w, abVec3 at, abVec2 u, double a, double b,
+                            abVec2* polygon, abPatch* p) {
+  abVec2 U = v2_scale(a, u), V = v2(-b * u.y, b * u.x), sum = v2_add(U, V), dif = v2_sub(U, V);
+  polygon[0] = v2_scale(-1, sum), polygon[1] = dif, polygon[2] = sum;
+  polygon[3] = v2_scale(-1, dif);
+  p->nvert = 4;
+  p->area = 4 * a * b;
+  p->mx = p->my = 0;
+  double along = p->area * a * a * (1.0 / 3), across = p->area * b * b * (1.0 / 3);
+  p->mxx = along * u.x * u.x + across * u.y * u.y;
+  p->myy = along * u.y * u.y + across * u.x * u.x;
+  p->mxy = (along - across) * u.x * u.y;
+  p->kind = kind_of(w, 2 * a, 2 * b);
+  p->center = v3_add(at, w->origin);
+  strip_volume(p->hx * u.x + p->hy * u.y, a, b, p);
+}
+
+AB_SIMD AB_FLATTEN bool ab_touch_measure(const abTouchWork* w, abVec3 at, abVec2 slope,
+                                         abVec2* polygon, abPatch* p) {
   p->nvert = drop_copies(p->nvert, polygon, SAME_CORNER * w->size);
   if (p->nvert == 0) return false;
   double width = w->width;
@@ -187,10 +219,7 @@ bool ab_touch_measure(const abTouchWork* w, abVec3 at, abVec2 slope, abVec2* pol
     if (e.along < least) widen(p, polygon, v2(-e.u.y, e.u.x), e.along, width);
     central_moments(p, polygon, &more);  // the centroid stays
   }
-  double narrow = NARROW * w->size;
-  p->kind = e.across > narrow  ? AB_PATCH_SURFACE
-            : e.along > narrow ? AB_PATCH_LINE
-                               : AB_PATCH_POINT;
+  p->kind = kind_of(w, e.along, e.across);
   move_centre(w, at, slope, c, p);
   fill_volume(p);
   return true;

@@ -19,6 +19,7 @@
 // takes over, whose lower end is the rim's lowest point.
 #include <float.h>
 
+#include "base/simd.h"
 #include "collide/patch/patch.h"
 #include "collide/touch/round.h"
 
@@ -170,12 +171,15 @@ static void roll_back(const abTouchWork* w, const abTouchPlace* at, abTouchWay* 
   way->n = n0;
 }
 
-// Two round bodies that roll on each other: likewise normal and points of the beginning, the gaps
-// of the end. False if they did not touch then, or turn by too much for it: then it is an impact,
-// whose normal is that of its moment.
+// Two round bodies that roll on each other, or one that goes over an edge it presses on: likewise
+// normal and points of the beginning, the gaps of the end. With the normal of the end, what turns
+// about an edge would go on into it by the square of its way in each step, or be given energy.
+// False if they did not touch then, or turn by too much for it: then it is an impact, whose normal
+// is that of its moment.
 static bool roll_on_round(const abTouchWork* w, const abTouchPlace* at, double r, abTouchWay* way,
                           Strip* s) {
-  if (ab_touch_flat(&w->side[0]) || ab_touch_flat(&w->side[1])) return false;
+  bool edge = ab_touch_flat(&w->side[0]) || ab_touch_flat(&w->side[1]);
+  if (edge && !(w->touch->pressed && v3_dot(*w->touch->normal, way->n) > 0.9)) return false;
   abTouchPlace start;
   abTouchWay first;
   ab_touch_place(w, 0, &start);
@@ -216,7 +220,7 @@ static bool cut_to_reach(const abTouchWork* w, abVec3 n, double width, bool stri
   return true;
 }
 
-static bool strip_patch(abTouchWork* w, abVec3 n, double r, const Strip* s, abVec2* polygon,
+static bool strip_patch(const abTouchWork* w, abVec3 n, double r, const Strip* s, abVec2* polygon,
                         abPatch* p) {
   *p = (abPatch){.normal = n, .polygon = polygon, .nvert = 4};
   ab_patch_tangents(&(abPatchHint){.normal = w->touch->normal, .t1 = w->touch->t1}, p);
@@ -239,11 +243,8 @@ static bool strip_patch(abTouchWork* w, abVec3 n, double r, const Strip* s, abVe
       x = s->x[low], p->h0 = -s->gap[low];
     }
   }
-  abVec2 U = v2_scale(a, u), V = v2(-b * u.y, b * u.x), sum = v2_add(U, V), dif = v2_sub(U, V);
-  polygon[0] = v2_scale(-1, sum), polygon[1] = dif, polygon[2] = sum;
-  polygon[3] = v2_scale(-1, dif);
-  w->width = 2 * b;
-  return ab_touch_measure(w, x, v2(0, 0), polygon, p);
+  ab_touch_measure_strip(w, x, u, a, b, polygon, p);
+  return true;
 }
 
 // Whether a cylinder stands on (or under) the other with its flat end: the step reaches the far
@@ -330,7 +331,7 @@ static bool round_patch(abTouchWork* w, const abTouchPlace* at, abTouchWay* way,
          strip_patch(w, n, r, &strip, polygon, p);
 }
 
-bool ab_touch_round(abTouchWork* w, abVec2* polygon, abPatch* p) {
+AB_SIMD AB_FLATTEN bool ab_touch_round(abTouchWork* w, abVec2* polygon, abPatch* p) {
   const abTouchSide *a = &w->side[0], *b = &w->side[1];
   if (a->poly && b->poly && ab_touch_sat(w)) return false;
   abTouchPlace at;

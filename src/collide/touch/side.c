@@ -2,6 +2,7 @@
 // Tests: test_touch, test_touch_random.
 #include <float.h>
 
+#include "base/simd.h"
 #include "collide/patch/patch.h"
 #include "collide/touch/faces.h"
 
@@ -80,7 +81,8 @@ static int choose_box_face(const abTouchSide* s, abVec3 n, double sign) {
 static void take_plane(const abTouchSide* s, const abPatch* p, abTouchFace* f) {
   f->all = true;
   f->n = 0;
-  f->middle = v2(v3_dot(p->t1, s->p0), v3_dot(p->t2, s->p0));
+  f->at = v2(v3_dot(p->t1, s->p0), v3_dot(p->t2, s->p0));
+  f->middle = v2(0, 0);
   f->z = v3_dot(p->normal, s->p0);
   f->slope = v2(0, 0);
 }
@@ -93,7 +95,8 @@ static void take_box(const abTouchSide* s, const abPatch* p, int face, abTouchFa
   abVec3 c = v3_add(s->p0, m3_apply(&s->R0, s->skin->middle));
   c = v3_axpy(v3_get(h, i), m, c);
   f->n = 4;
-  f->middle = v2(v3_dot(p->t1, c), v3_dot(p->t2, c));
+  f->at = v2(v3_dot(p->t1, c), v3_dot(p->t2, c));
+  f->middle = v2(0, 0);
   f->z = v3_dot(p->normal, c);
   double along = -1 / v3_dot(m, p->normal);
   f->slope = v2(along * v3_dot(m, p->t1), along * v3_dot(m, p->t2));
@@ -102,10 +105,10 @@ static void take_box(const abTouchSide* s, const abPatch* p, int face, abTouchFa
   abVec2 V = v2(hv * v3_dot(v, p->t1), hv * v3_dot(v, p->t2));
   if (v2_cross(U, V) < 0) V = v2_scale(-1, V);
   abVec2 a = v2_add(U, V), b = v2_sub(U, V);
-  f->corner[0] = v2_sub(f->middle, a);
-  f->corner[1] = v2_add(f->middle, b);
-  f->corner[2] = v2_add(f->middle, a);
-  f->corner[3] = v2_sub(f->middle, b);
+  f->corner[0] = v2_scale(-1, a);
+  f->corner[1] = b;
+  f->corner[2] = a;
+  f->corner[3] = v2_scale(-1, b);
 }
 
 // below: the body is the lower one, its loop is counter-clockwise as it is.
@@ -116,13 +119,13 @@ static void take_face(const abTouchSide* s, const abPatch* p, int face, bool bel
   f->n = poly->face_start[face + 1] - poly->face_start[face];
   abVec3 t1 = m3_apply_t(&s->R0, p->t1), t2 = m3_apply_t(&s->R0, p->t2);
   abVec3 n = m3_apply_t(&s->R0, p->normal), m = poly->plane[face].n, mean = v3_zero();
-  abVec2 o = v2(v3_dot(p->t1, s->p0), v3_dot(p->t2, s->p0));
+  f->at = v2(v3_dot(p->t1, s->p0), v3_dot(p->t2, s->p0));
   for (int i = 0; i < f->n; i++) {
     abVec3 x = poly->vert[loop[i]];
     mean = v3_axpy(1.0 / f->n, x, mean);
-    f->corner[below ? i : f->n - 1 - i] = v2_add(o, v2(v3_dot(t1, x), v3_dot(t2, x)));
+    f->corner[below ? i : f->n - 1 - i] = v2(v3_dot(t1, x), v3_dot(t2, x));
   }
-  f->middle = v2_add(o, v2(v3_dot(t1, mean), v3_dot(t2, mean)));
+  f->middle = v2(v3_dot(t1, mean), v3_dot(t2, mean));
   double along = -1 / v3_dot(m, n);
   f->slope = v2(along * v3_dot(m, t1), along * v3_dot(m, t2));
   // the corners lie in the plane to the data's flatness; the plane counts
@@ -130,8 +133,9 @@ static void take_face(const abTouchSide* s, const abPatch* p, int face, bool bel
       v3_dot(p->normal, s->p0) + v3_dot(n, mean) + along * (v3_dot(m, mean) - poly->plane[face].d);
 }
 
-void ab_touch_take_side(const abTouchWork* w, int i, const abTouchFeature* feature,
-                        const abPatch* p, abTouchFace* f) {
+AB_SIMD AB_FLATTEN void ab_touch_take_side(const abTouchWork* w, int i,
+                                           const abTouchFeature* feature, const abPatch* p,
+                                           abTouchFace* f) {
   const abTouchSide* s = &w->side[i];
   double sign = i ? 1 : -1;
   f->all = false;
@@ -160,7 +164,7 @@ static double area_of(int n, const abVec2* p) {
 static int project_all(const abTouchSide* s, const abPatch* p, abVec2* point) {
   const abPolyhedron* poly = s->poly;
   for (int i = 0; i < poly->nvert; i++) {
-    abVec3 x = v3_add(s->p0, m3_apply(&s->R0, poly->vert[i]));
+    abVec3 x = m3_apply(&s->R0, poly->vert[i]);
     point[i] = v2(v3_dot(p->t1, x), v3_dot(p->t2, x));
   }
   return poly->nvert;
@@ -182,6 +186,9 @@ void ab_touch_take_outline(const abTouchWork* w, int i, const abPatch* p, abTouc
       abVec3 x = s->poly->vert[ab_touch_support(s->poly, d, w->near[i])];
       f->z = v3_dot(p->normal, v3_add(s->p0, m3_apply(&s->R0, x)));
       f->slope = v2(0, 0);
+      abVec2 at = v2(v3_dot(p->t1, s->p0), v3_dot(p->t2, s->p0));
+      f->middle = v2_add(f->middle, v2_sub(f->at, at));
+      f->at = at;
       f->n = m;
       for (int k = 0; k < m; k++) f->corner[k] = hull[k];
     }

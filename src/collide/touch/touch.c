@@ -21,6 +21,7 @@
 
 #include <float.h>
 
+#include "base/simd.h"
 #include "collide/patch/patch.h"
 #include "collide/touch/round.h"
 
@@ -224,7 +225,8 @@ static bool passes(abTouchWork* w, int n, abTouchFeature* feature, const abPatch
          fabs(v3_dot(feature[0].n, feature[1].n)) < ACROSS;
 }
 
-bool ab_touch_patch(const abTouch* t, abArena* scratch, abVec2* polygon, abPatch* patch) {
+AB_SIMD AB_FLATTEN bool ab_touch_patch(const abTouch* t, abArena* scratch, abVec2* polygon,
+                                       abPatch* patch) {
   int near[2] = {0, 0};
   abTouchWork w = {.near = near};
   abTouchFeature feature[AB_TOUCH_FEATURES];

@@ -2,6 +2,7 @@
 // Tests: test_touch_round.
 #include <float.h>
 
+#include "base/simd.h"
 #include "collide/distance/gjk.h"
 #include "collide/patch/patch.h"
 #include "collide/touch/round.h"
@@ -293,7 +294,7 @@ static bool stays_apart(const abTouchWork* w, const abTouchPlace* start, const a
   return ab_touch_gap(w, at, n) >= enough;
 }
 
-bool ab_touch_meet(const abTouchWork* w, abTouchPlace* at, abTouchWay* way) {
+AB_SIMD AB_FLATTEN bool ab_touch_meet(const abTouchWork* w, abTouchPlace* at, abTouchWay* way) {
   const abTouch* t = w->touch;
   abTouchPlace start;
   ab_touch_place(w, 0, &start);

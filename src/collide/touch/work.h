@@ -120,5 +120,9 @@ bool ab_touch_dot(const abTouchWork* work, const abTouchFeature* feature, abVec2
 // there is no polygon.
 bool ab_touch_measure(const abTouchWork* work, abVec3 at, abVec2 mid_slope, abVec2* polygon,
                       abPatch* patch);
+// The same of a rectangle about `at` with the half length a along u and the half width b <= a; the
+// thickness changes along u only.
+void ab_touch_measure_strip(const abTouchWork* work, abVec3 at, abVec2 u, double a, double b,
+                            abVec2* polygon, abPatch* patch);
 
 #endif

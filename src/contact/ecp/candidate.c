@@ -24,12 +24,26 @@ typedef struct Ranking {
 
 static abVec3 to_world(const abEcpBody* b, abVec3 x) { return v3_add(b->x, m3_apply(&b->R, x)); }
 
-double ab_ecp_separation(const abEcpContact* c, abVec3 n) {
-  if (c->shape[1].shape->type == AB_SHAPE_PLANE)
-    return ab_ecp_gap(c);  // it has no extent along others
+// Neither of the two is a plane.
+static double separation(const abEcpContact* c, abVec3 n) {
   abVec3 p = ab_ecp_support(&c->shape[0], c->body[0], v3_neg(n));
   abVec3 q = ab_ecp_support(&c->shape[1], c->body[1], n);
   return v3_dot(n, v3_sub(p, q));
+}
+
+static bool on_plane(const abEcpContact* c) { return c->shape[1].shape->type == AB_SHAPE_PLANE; }
+
+static double plane_gap(const abEcpContact* c) {
+  const abEcpBody* b = c->body[1];
+  abEcpFeature f = ab_ecp_feature(&c->shape[1], AB_ECP_FACE, 0);
+  abVec3 N = m3_apply(&b->R, f.n);
+  abVec3 p = ab_ecp_support(&c->shape[0], c->body[0], v3_neg(N));
+  return v3_dot(N, v3_sub(p, to_world(b, f.c)));
+}
+
+// A plane has no extent along other directions than its own.
+double ab_ecp_separation(const abEcpContact* c, abVec3 n) {
+  return on_plane(c) ? plane_gap(c) : separation(c, n);
 }
 
 // Height of the highest point of a feature of body 0 (sign 1) or depth of the lowest of body 1
@@ -221,7 +235,7 @@ static void consider_curved(Ranking* r, const abEcpFeature f[2], abVec3 witness,
   abVec3 n;
   double beyond;
   if (!curved_normal(c, f, witness, &n, &beyond)) return;
-  double sep = ab_ecp_separation(c, n);
+  double sep = separation(c, n);
   if (!rank) {
     r->best = fmax(r->best, sep);
     return;
@@ -280,7 +294,7 @@ int ab_ecp_candidates(const abEcpContact* c, int max, abEcpMode* out) {
   Ranked item[AB_ECP_MODES];
   Ranking r = {
       .c = c, .max = max < AB_ECP_MODES ? max : AB_ECP_MODES, .item = item, .best = -INFINITY};
-  bool plane = c->shape[1].shape->type == AB_SHAPE_PLANE;
+  bool plane = on_plane(c);
   abVec3 witness = plane ? v3_zero() : ab_ecp_witness(c);
   best_of_faces(&r);
   if (!plane) each_curved(&r, witness, false);
@@ -297,13 +311,7 @@ static bool finite_axes(const abShape* s) {
 }
 
 double ab_ecp_gap(const abEcpContact* c) {
-  if (c->shape[1].shape->type == AB_SHAPE_PLANE) {
-    const abEcpBody* b = c->body[1];
-    abEcpFeature f = ab_ecp_feature(&c->shape[1], AB_ECP_FACE, 0);
-    abVec3 N = m3_apply(&b->R, f.n);
-    abVec3 p = ab_ecp_support(&c->shape[0], c->body[0], v3_neg(N));
-    return v3_dot(N, v3_sub(p, to_world(b, f.c)));
-  }
+  if (on_plane(c)) return plane_gap(c);
   abVec3 d = v3_sub(to_world(c->body[0], c->shape[0].off), to_world(c->body[1], c->shape[1].off));
   double balls = v3_norm(d) - c->shape[0].radius - c->shape[1].radius;
   if (balls > 0) return balls;

@@ -101,7 +101,8 @@ bool ab_ecp_recall(const abEcpIsland* island, abEcpContact* c, abEcpMode* mode) 
   const abEcpMemory* m = pair->memory;
   if (pair->fresh || !m || !m->active) return false;
   for (int i = 0; i < 2; i++)
-    if (m->mode.index[i] >= ab_ecp_feature_count(&c->shape[i], (abEcpKind)m->mode.kind[i]))
+    if (m->mode.index[i] < 0 ||
+        m->mode.index[i] >= ab_ecp_feature_count(&c->shape[i], (abEcpKind)m->mode.kind[i]))
       return false;  // other shapes than last time
   *mode = m->mode;
   if (!ab_ecp_set_mode(c, *mode)) return false;

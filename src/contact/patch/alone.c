@@ -99,41 +99,48 @@ static inline void apply6(const double* A, const double x[6], double y[6]) {
   *(Four*)y = a, *(Two*)(y + 4) = b;
 }
 
-// x <- A^-1 x for A = a, b by elimination. Pivots are guarded: one that cancellation has eaten is
-// replaced.
-static inline void eliminate6(abFour a[6], abTwo b[6], double x[6]) {
-  double row[6][6], per[6], most = 0;
-  for (int j = 0; j < 6; j++) {
-    *(Four*)row[j] = a[j], *(Two*)(row[j] + 4) = b[j];
-    most = row[j][j] > most ? row[j][j] : most;
-  }
-  for (int j = 0; j < 6; j++) {
-    *(Four*)row[j] = a[j], *(Two*)(row[j] + 4) = b[j];
-    double d = row[j][j];
-    if (!(d > DBL_EPSILON * most)) d = most > 0 ? most : 1;
-    per[j] = 1 / d;
-    for (int i = j + 1; i < 6; i++) {
-      double t = per[j] * row[j][i];
-      a[i] -= t * a[j], b[i] -= t * b[j];
-      x[i] -= t * x[j];
-    }
-  }
-  for (int i = 5; i >= 0; i--) {
-    double t = x[i];
-    for (int k = i + 1; k < 6; k++) t -= row[i][k] * x[k];
-    x[i] = t * per[i];
-  }
-}
+// The rows of a matrix after elimination, from the diagonal on, and 1 / the diagonal.
+typedef struct Eliminated {
+  double row[6][6], per[6];
+} Eliminated;
 
-// x <- (R + G)^-1 x
-static inline void solve_with(const double* R, const abPatchSlope* G, double x[6]) {
+// Of R + G. Pivots are guarded: one that cancellation has eaten is replaced.
+static inline void eliminate6(const double* R, const abPatchSlope* G, Eliminated* e) {
   const double *t = G->t, *n = G->n;
   abFour a[6] = {{t[0], t[1], 0, 0}, {t[1], t[2], 0, 0}, {0, 0, n[0], n[1]},
                  {0, 0, n[1], n[2]}, {0, 0, n[3], n[4]}, {t[3], t[4], 0, 0}};
   abTwo b[6] = {{0, t[3]}, {0, t[4]}, {n[3], 0}, {n[4], 0}, {n[5], 0}, {0, t[5]}};
-  for (int k = 0; k < 6; k++)
+  double most = 0;
+  for (int k = 0; k < 6; k++) {
     a[k] += *(const Four*)(R + 6 * k), b[k] += *(const Two*)(R + 6 * k + 4);
-  eliminate6(a, b, x);
+    *(Four*)e->row[k] = a[k], *(Two*)(e->row[k] + 4) = b[k];
+    most = e->row[k][k] > most ? e->row[k][k] : most;
+  }
+  for (int j = 0; j < 6; j++) {
+    double* row = e->row[j];
+    *(Four*)row = a[j], *(Two*)(row + 4) = b[j];
+    double d = row[j];
+    if (!(d > DBL_EPSILON * most)) d = most > 0 ? most : 1;
+    e->per[j] = 1 / d;
+    for (int i = j + 1; i < 6; i++) {
+      double w = e->per[j] * row[i];
+      a[i] -= w * a[j], b[i] -= w * b[j];
+    }
+  }
+}
+
+static inline void solve6(const Eliminated* e, const double y[6], double x[6]) {
+  double z[6];
+  for (int i = 0; i < 6; i++) z[i] = y[i];
+  for (int j = 0; j < 6; j++) {
+    double w = e->per[j] * z[j];
+    for (int i = j + 1; i < 6; i++) z[i] -= w * e->row[j][i];
+    z[j] = w;
+  }
+  for (int j = 5; j >= 0; j--) {
+    for (int k = j + 1; k < 6; k++) z[j] -= e->per[j] * e->row[j][k] * z[k];
+    x[j] = z[j];
+  }
 }
 
 // R <- stiffer A^-1, by Gauss and Jordan.
@@ -164,7 +171,8 @@ AB_SIMD AB_FLATTEN static void invert6(const double* A, double stiffer, double* 
 
 // A contact that its joints hardly let move in some direction has a singular Phi: the directions
 // are given a mobility that is small beside the others.
-static void make_R(const abPatchIsland* island, abPatchContact* c, double (*Y)[6], double stiffer) {
+AB_SIMD AB_FLATTEN static void make_R(const abPatchIsland* island, abPatchContact* c,
+                                      double (*Y)[6], double stiffer) {
   const abResponse* r = island->system->problem->response;
   double phi[36] = {0}, most = 0;
   bool tree = false;
@@ -377,21 +385,25 @@ static void search_along(abPatchContact* c, const double s[6], double lack[6]) {
   if (last != high) slope_along(c, from, s, high, lack);
 }
 
-// Returns the size of the first step, in units of the contact's own.
+// Ends when the next step, or the simplified one with the factors at hand, is short. Returns the
+// size of the first step, in units of the contact's own.
 AB_SIMD AB_FLATTEN static double solve_frozen(abPatchContact* c, double share, double least) {
   double lack[6], s[6], F[6], first = 0, enough = least * c->unit;
+  Eliminated factors;
   ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
   lack_at(c, lack);
   for (int i = 0; i < AB_PATCH_LOCAL_STEPS; i++) {
     abPatchSlope G = c->X_G;
     for (int k = 0; k < 6; k++) F[k] = c->X_f[k] - lack[k];
     ab_patch_mix_slack(&G, ab_patch_trust(c, c->X_f, F));
-    memcpy(s, lack, sizeof s);
-    solve_with(c->R, &G, s);
+    eliminate6(c->R, &G, &factors);
+    solve6(&factors, lack, s);
     double way = size_of(c, s);
     if (i == 0) first = way, enough = fmax(enough, share * way);
     if (!(way > enough)) break;
     search_along(c, s, lack);
+    solve6(&factors, lack, s);
+    if (!(size_of(c, s) > enough)) break;
   }
   return first / c->unit;
 }

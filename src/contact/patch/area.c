@@ -92,25 +92,34 @@ static void collapse(const abPatch* patch, Extent extent, abVec2* out) {
 // Each corner's share of the stiffness is the angle by which the border turns there, in turns: the
 // curvature measure of a convex set. It does not jump where a corner comes or goes, since a small
 // cut has the angles of what it cuts off together; the ends of a line have one half each.
-static double turn_at(int n, const abVec2* p, int i) {
-  if (n < 3) return 1.0 / n;
-  abVec2 a = v2_sub(p[i], p[i ? i - 1 : n - 1]), b = v2_sub(p[i + 1 < n ? i + 1 : 0], p[i]);
-  double across = v2_cross(a, b), along = v2_dot(a, b);
+static double turn_by(double along, double across) {
   if (fabs(along) < 1e-9 * across) return 0.25;
   return fmax(0, atan2(across, along)) / 6.283185307179586;
 }
 
+// The corners of a regular polygon all turn alike: what differs from the last one by rounding is
+// not computed again.
+static void set_shares(int n, const abVec2* p, double* share) {
+  double sum = 0, u = 0, v = 0, turn = 0;
+  for (int i = 0; i < n && n > 2; i++) {
+    abVec2 a = v2_sub(p[i], p[i ? i - 1 : n - 1]), b = v2_sub(p[i + 1 < n ? i + 1 : 0], p[i]);
+    double across = v2_cross(a, b), along = v2_dot(a, b), cross = u * across - v * along;
+    bool same = u * along + v * across > 0 && fabs(cross) <= 1e-13 * (u * along + v * across);
+    if (!same) turn = turn_by(along, across), u = along, v = across;
+    sum += share[i] = turn;
+  }
+  for (int i = 0; i < n; i++) share[i] = n > 2 ? share[i] / sum : 1.0 / n;
+}
+
 static void set_corners(abPatchLaw* law, int n, const abVec2* p) {
-  double sum = 0;
   law->ncorner = n, law->nlane = in_lanes(n);
   law->low[0] = law->high[0] = p[0].x, law->low[1] = law->high[1] = p[0].y;
   for (int i = 0; i < n; i++) {
     law->x[i] = p[i].x, law->y[i] = p[i].y;
     law->low[0] = fmin(law->low[0], p[i].x), law->high[0] = fmax(law->high[0], p[i].x);
     law->low[1] = fmin(law->low[1], p[i].y), law->high[1] = fmax(law->high[1], p[i].y);
-    sum += law->share[i] = turn_at(n, p, i);
   }
-  for (int i = 0; i < n; i++) law->share[i] /= sum;
+  set_shares(n, p, law->share);
   for (int i = n; i < law->nlane; i++)
     law->x[i] = law->x[0], law->y[i] = law->y[0], law->share[i] = 0;
 }
@@ -142,7 +151,7 @@ static void moments_of(int n, const abVec2* p, abPolygonMoments* m) {
     ab_polygon_moments(n, p, m);
 }
 
-void ab_patch_set_area(const abPair* pair, abPatchLaw* law, double* store) {
+AB_SIMD AB_FLATTEN void ab_patch_set_area(const abPair* pair, abPatchLaw* law, double* store) {
   const abPatch* patch = &pair->patch;
   Extent extent = extent_of(pair);
   int n = extent == EXTENT_AREA ? patch->nvert : (int)extent, lanes = in_lanes(n);
@@ -369,7 +378,7 @@ static abVec2 onto_line(const abPatchLaw* law, abVec2 c) {
   return v2_add(law->centroid, v2_scale(v2_dot(law->axis, v2_sub(c, law->centroid)), law->axis));
 }
 
-void ab_patch_spread(abPatchLaw* law, double x, double y) {
+AB_SIMD AB_FLATTEN void ab_patch_spread(abPatchLaw* law, double x, double y) {
   bool narrow = law->axis.x != 0 || law->axis.y != 0;
   abVec2 to = narrow ? onto_line(law, v2(x, y)) : v2(x, y);
   abVec2 c = narrow ? to : keep_inside(law, to), origin;

@@ -21,9 +21,9 @@ static int fours(int n) { return (n + 3) / 4 * 4; }
 
 // --- making them
 
-// A velocity that moves the contact: column j of the body of side k.
+// A velocity that moves the contact: column j of the body of side k, and where its column goes.
 typedef struct Mover {
-  int k, j, at;
+  int k, j, at, place;
 } Mover;
 
 // Two bodies of one tree: joints that carry both do not move them against each other. The order is
@@ -33,8 +33,8 @@ static int find_difference(const abPatchContact* c, Mover* list) {
   int n = 0;
   for (int i = 0, j = 0; i < a->n || j < b->n;) {
     int p = i < a->n ? a->at[i] : INT_MAX, q = j < b->n ? b->at[j] : INT_MAX;
-    if (p < q) list[n++] = (Mover){0, i, p};
-    if (q < p) list[n++] = (Mover){1, j, q};
+    if (p < q) list[n++] = (Mover){0, i, p, 0};
+    if (q < p) list[n++] = (Mover){1, j, q, 0};
     i += p <= q, j += q <= p;
   }
   return n;
@@ -42,19 +42,8 @@ static int find_difference(const abPatchContact* c, Mover* list) {
 
 static int find_all(const abPatchContact* c, int k, Mover* list) {
   const abPatchBranch* own = c->side[k].branch;
-  for (int j = 0; j < own->n; j++) list[j] = (Mover){k, j, own->at[j]};
+  for (int j = 0; j < own->n; j++) list[j] = (Mover){k, j, own->at[j], 0};
   return own->n;
-}
-
-static bool take_columns(abArena* arena, int n, bool in_fours, abPatchColumns* c) {
-  *c = (abPatchColumns){.room = n};
-  c->at = AB_TAKE(arena, int, n);
-  c->T = AB_TAKE(arena, double, 6 * n);
-  c->four = in_fours ? AB_TAKE(arena, abPatchFour, n / 4) : NULL;
-  if (!c->at || !c->T || (in_fours && !c->four)) return false;
-  memset(c->at, 0, sizeof *c->at * (size_t)n);
-  memset(c->T, 0, sizeof *c->T * 6 * (size_t)n);
-  return true;
 }
 
 static int four_of(int at, int size) { return at < size - 4 ? at : size - 4; }
@@ -69,50 +58,81 @@ static int count_fours(const Mover* list, int n, int size) {
   return count;
 }
 
-static void open_four(int at, int size, abPatchColumns* to) {
-  int first = to->n, start = four_of(at, size);
-  abPatchFour *now = &to->four[first / 4], *before = now - 1;
-  *now = (abPatchFour){.at = start};
+static bool take_columns(abArena* arena, int n, bool in_fours, abPatchColumns* c) {
+  *c = (abPatchColumns){.room = n};
+  c->at = AB_TAKE(arena, int, n);
+  c->T = AB_TAKE(arena, double, 6 * n);
+  c->four = in_fours ? AB_TAKE(arena, abPatchFour, n / 4) : NULL;
+  if (!c->at || !c->T || (in_fours && !c->four)) return false;
+  memset(c->at, 0, sizeof *c->at * (size_t)n);
+  memset(c->T, 0, sizeof *c->T * 6 * (size_t)n);
+  return true;
+}
+
+// The first columns of the list, as many as belong to one four. What the last four has, too, goes
+// there.
+static int open_four(Mover* list, int n, int size, abPatchColumns* to) {
+  int start = four_of(list[0].at, size), end = start + 4, count = 0;
+  abPatchFour* four = &to->four[to->n / 4];
+  while (count < n && list[count].at < end) count++;
+  if (count < n && four_of(list[count].at, size) < end)
+    while (list[count - 1].at >= size - 4) count--;
+  *four = (abPatchFour){.at = start};
+  for (int i = 0; i < count; i++) {
+    list[i].place = to->n + list[i].at - start;
+    four->real |= 1 << (list[i].at - start);
+  }
+  for (int l = 0; l < 4; l++) to->at[to->n + l] = start + l;
   to->n += 4;
-  for (int l = 0; l < 4; l++) to->at[first + l] = start + l;
-  for (int l = 0; first > 0 && l < 4; l++) {
-    int place = before->at + l - start;
-    if (place < 0 || !(before->real >> l & 1)) continue;
-    before->real ^= 1 << l, now->real |= 1 << place;
-    for (int i = 0; i < 6; i++) {
-      double* row = to->T + i * to->room;
-      row[first + place] = row[first - 4 + l], row[first - 4 + l] = 0;
-    }
+  return count;
+}
+
+// Axes, and what is felt across the lever of a side, as columns of four numbers: the local twist
+// (axis . (lin + ang x r), axis . ang) of a velocity is (A lin + B ang, A ang).
+typedef struct Frame {
+  double A[3][4], B[3][4];
+} Frame;
+
+static inline void set_frame(const abPatchContact* c, int k, Frame* f) {
+  *f = (Frame){{{0}}, {{0}}};
+  for (int i = 0; i < 3; i++) {
+    abVec3 e = v3_scale(k == 0 ? 1 : -1, c->axis[i]), m = v3_cross(c->side[k].r, e);
+    f->A[0][i] = e.x, f->A[1][i] = e.y, f->A[2][i] = e.z;
+    f->B[0][i] = m.x, f->B[1][i] = m.y, f->B[2][i] = m.z;
   }
 }
 
-// Where the column of a velocity goes.
-static int place_column(int at, int size, abPatchColumns* to) {
-  if (!to->four) {
-    to->at[to->n] = at;
-    return to->n++;
+AB_SIMD AB_FLATTEN static void fill_columns(const abPatchContact* c, const Mover* list, int n,
+                                            const abPatchColumns* to) {
+  Frame frame[2];
+  for (int k = 0; k < 2; k++)
+    if (c->side[k].branch) set_frame(c, k, &frame[k]);
+  for (int m = 0; m < n; m++) {
+    const Frame* f = &frame[list[m].k];
+    const double* J = c->side[list[m].k].branch->J[list[m].j];
+    Four a = LOAD(f->A[0]), b = LOAD(f->A[1]), d = LOAD(f->A[2]);
+    Four lin = (a * J[0] + b * J[1] + d * J[2]) +
+               (LOAD(f->B[0]) * J[3] + LOAD(f->B[1]) * J[4] + LOAD(f->B[2]) * J[5]);
+    Four ang = a * J[3] + b * J[4] + d * J[5];
+    double* T = to->T + list[m].place;
+    for (int i = 0; i < 3; i++) T[i * to->room] = lin[i], T[(3 + i) * to->room] = ang[i];
   }
-  if (to->n == 0 || at >= to->four[to->n / 4 - 1].at + 4) open_four(at, size, to);
-  abPatchFour* last = &to->four[to->n / 4 - 1];
-  last->real |= 1 << (at - last->at);
-  return to->n - 4 + at - last->at;
 }
 
-static bool make_columns(const abPatchContact* c, const Mover* list, int n, int size,
-                         abArena* arena, abPatchColumns* to) {
+static bool make_columns(const abPatchContact* c, Mover* list, int n, int size, abArena* arena,
+                         abPatchColumns* to) {
   bool in_fours = size >= 4;
   int room = in_fours ? 4 * count_fours(list, n, size) : fours(n);
   if (!take_columns(arena, room, in_fours, to)) return false;
-  for (int m = 0; m < n; m++) {
-    const abPatchSide* s = &c->side[list[m].k];
-    const double *J = s->branch->J[list[m].j], sign = list[m].k == 0 ? 1 : -1;
-    abVec3 ang = v3(J[3], J[4], J[5]), lin = v3_add(v3(J[0], J[1], J[2]), v3_cross(ang, s->r));
-    double* T = to->T + place_column(list[m].at, size, to);
-    for (int i = 0; i < 3; i++) {
-      T[i * room] = sign * v3_dot(c->axis[i], lin);
-      T[(3 + i) * room] = sign * v3_dot(c->axis[i], ang);
+  for (int m = 0; m < n;) {
+    if (in_fours) {
+      m += open_four(list + m, n - m, size, to);
+    } else {
+      list[m].place = to->n, to->at[to->n++] = list[m].at;
+      m++;
     }
   }
+  fill_columns(c, list, n, to);
   return true;
 }
 

@@ -14,48 +14,48 @@
 // contact is left as it is, without force, until the bodies have parted.
 //
 // Other contacts of jointed bodies that begin deep rest as they are: what they are asked for is not
-// to get deeper. Taking all depths back at once may ask for what no motion gives, say of two arms
-// that start inside each other, at any force; but nothing moving is a motion that suits all. So do
-// those that are less deep, if it turns out that they jam.
+// to get deeper anywhere (ab_patch_recall_rest). Taking all depths back at once may ask for what no
+// motion gives, say of two arms that start inside each other, at any force; but nothing moving is a
+// motion that suits all. So do those that are less deep, if it turns out that they jam.
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/simd.h"
+#include "branch.h"
 #include "contact/patch/patch.h"
 #include "math/spatial.h"
 
-// Opening speed u and relative angular velocity w of the unit velocity i, and the size of u's
-// terms, which is what its rounding is measured by.
-static double column(const abPatchContact* c, const bool has[2], int i, double* w, double* size) {
-  double u = 0;
-  abVec3 turn = v3_zero();
-  *size = 0;
-  for (int k = 0; k < 2; k++) {
-    const abPatchSide* s = &c->side[k];
-    if (!has[k]) continue;
-    double x[6] = {0};
-    for (int j = 0; j < s->branch->n; j++)
-      if (s->branch->at[j] == i) memcpy(x, s->branch->J[j], sizeof x);
-    abTwist t = twist_move(twist_from_array(x), s->r);
-    double sign = k == 0 ? 1 : -1, un = v3_dot(c->axis[2], t.lin);
-    u += sign * un;
-    turn = v3_axpy(sign, t.ang, turn);
-    *size += v3_norm(t.lin) + v3_norm(t.ang) * v3_norm(s->r);
-  }
-  *w = v3_norm(turn);
-  return fabs(u);
-}
-
-// Of one tree, to which one or both sides belong.
+// Of one tree, to which one or both sides belong. A joint before both of them moves neither against
+// the other.
 static double reach_of_tree(const abPatchContact* c, const bool has[2]) {
   double sum = 0;
-  int n = c->side[has[0] ? 0 : 1].n;
-  for (int i = 0; i < n; i++) {
-    double w, size, u = column(c, has, i, &w, &size);
-    if (!(u > 1e-9 * size)) continue;  // a joint before both of them
+  const abPatchBranch* b[2] = {has[0] ? c->side[0].branch : NULL,
+                               has[1] ? c->side[1].branch : NULL};
+  int next[2] = {0, 0};
+  for (;;) {
+    int at[2];
+    for (int k = 0; k < 2; k++) at[k] = b[k] && next[k] < b[k]->n ? b[k]->at[next[k]] : INT_MAX;
+    int k = at[0] < at[1] ? 0 : 1;
+    if (at[k] == INT_MAX) return sum;
+    const double* J = b[k]->J[next[k]++];
+    if (at[0] == at[1]) {
+      next[0]++;
+      continue;
+    }
+    abVec3 turn = v3(J[3], J[4], J[5]), r = c->side[k].r;
+    if (turn.x == 0 && turn.y == 0 && turn.z == 0) {  // a slide opens as far as it goes
+      abVec3 lin = v3(J[0], J[1], J[2]);
+      double u = v3_dot(c->axis[2], lin);
+      if (u * u > 1e-18 * v3_norm2(lin)) return INFINITY;
+      continue;
+    }
+    abVec3 v = v3_add(v3(J[0], J[1], J[2]), v3_cross(turn, r));
+    double u = fabs(v3_dot(c->axis[2], v)), w = v3_norm(turn);
+    if (!(u > 1e-9 * (v3_norm(v) + w * v3_norm(r)))) continue;  // that is rounding
     if (!(u < 1e3 * w * c->thin)) return INFINITY;
     sum += u / w;
   }
-  return sum;
 }
 
 static double reach(const abPatchContact* c) {
@@ -70,32 +70,30 @@ static double reach(const abPatchContact* c) {
   return sum;
 }
 
-// e^T Phi e along each axis: the change of the relative velocity at the patch's centre along e by a
-// unit impulse along e on body 1 and its opposite on body 2. Two bodies of one tree share the
-// joints before them, which move nothing of the one against the other.
-static void add_tree(const abResponse* r, const abPatchContact* c, int p, int q, double part[3]) {
-  abMat6 block = c->side[p].branch->mobility;
-  if (p != q) ab_response_block(r, c->side[p].body, c->side[q].body, &block);
+void ab_patch_mobility(const abResponse* r, const abPatchContact* c, int k, double part[3]) {
+  const abPatchSide* s = &c->side[k];
+  part[0] = part[1] = part[2] = 0;
+  if (s->block < 0) return;
+  if (s->branch) {
+    ab_response_along(r, s->body, s->body, s->r, s->r, c->axis, part);
+    return;
+  }
   for (int e = 0; e < 3; e++) {
-    abWrench w[2] = {wrench_of_force(c->side[p].r, c->axis[e]),
-                     wrench_of_force(c->side[q].r, c->axis[e])};
-    part[e] += (p == q ? 1 : -2) * twist_power(m6_apply_wrench(&block, w[1]), w[0]);
+    abVec3 torque = v3_cross(s->r, c->axis[e]);
+    part[e] = r->inv_mass[s->body] + v3_dot(torque, m3_apply(&r->inv_inertia[s->body], torque));
   }
 }
 
+// The change of the relative velocity by a unit impulse on body 1 and its opposite on body 2. Two
+// bodies of one tree share the joints before them, which move nothing of the one against the other.
 static void find_mobility(const abResponse* r, const abPatchContact* c, double part[3]) {
   const abPatchSide* s = c->side;
-  part[0] = part[1] = part[2] = 0;
-  for (int k = 0; k < 2; k++) {
-    if (s[k].block < 0) continue;
-    if (s[k].branch) add_tree(r, c, k, k, part);
-    for (int e = 0; e < 3 && !s[k].branch; e++) {
-      abVec3 torque = v3_cross(s[k].r, c->axis[e]);
-      part[e] +=
-          r->inv_mass[s[k].body] + v3_dot(torque, m3_apply(&r->inv_inertia[s[k].body], torque));
-    }
-  }
-  if (s[0].branch && s[0].block >= 0 && s[0].block == s[1].block) add_tree(r, c, 0, 1, part);
+  double other[3], both[3] = {0};
+  ab_patch_mobility(r, c, 0, part);
+  ab_patch_mobility(r, c, 1, other);
+  if (s[0].branch && s[0].block >= 0 && s[0].block == s[1].block)
+    ab_response_along(r, s[0].body, s[1].body, s[0].r, s[1].r, c->axis, both);
+  for (int e = 0; e < 3; e++) part[e] += other[e] - 2 * both[e];
 }
 
 // Whether the depth needs turns that are no small angles. Once left alone, always so until the
@@ -106,15 +104,18 @@ static bool out_of_reach(const abPatchContact* c, double depth, bool was) {
 }
 
 // Whether a depth that nothing explains is being taken back in vain. Where turning the joints
-// further brings the bodies no farther apart, or friction locks them, only ever larger forces are
-// left.
+// further brings the bodies no farther apart, friction locks them or a limit of a joint stops them,
+// only ever larger forces are left. The less deep, the larger a force counts as that: loads that
+// are carried leave next to no depth.
 static bool is_jammed(const abContactProblem* problem, const abPatchContact* c, double mobility) {
   const abPair* pair = &problem->pair[c->pair];
   const abPatchMemory* m = pair->memory;
   double depth = pair->patch.depth;
-  if (pair->fresh || !(m->h > 0) || !(depth > AB_PATCH_OUT_OF_REACH * c->thin)) return false;
-  double weight = AB_PATCH_JAMMED * v3_norm(problem->gravity) * m->h;
-  return m->impulse[2] * mobility > fmax(weight, AB_PATCH_HARDER * depth / AB_PATCH_RECOVERY_TIME);
+  if (pair->fresh || !(m->h > 0) || !(depth > AB_PATCH_JAMS * c->thin)) return false;
+  double shallow = fmax(1, AB_PATCH_OUT_OF_REACH * c->thin / depth);
+  double weight = AB_PATCH_JAMMED * shallow * v3_norm(problem->gravity) * m->h;
+  double out = depth / ab_patch_recovery_time(problem, c->thin);
+  return m->impulse[2] * mobility > fmax(weight, AB_PATCH_HARDER * out);
 }
 
 // The depth at which the contact rests, 0: none but that of its load. It follows a new normal, and
@@ -127,7 +128,7 @@ static double rest_depth(const abContactProblem* problem, const abPatchContact* 
   double depth = pair->patch.depth, deep = AB_PATCH_BEGINS_DEEP * c->thin;
   if (before > 0) {
     if (depth > before + deep || (depth > before && is_jammed(problem, c, mobility))) return depth;
-    if (!(depth > 0.1 * AB_PATCH_OUT_OF_REACH * c->thin)) return 0;
+    if (!(depth > 0.1 * fmin(AB_PATCH_OUT_OF_REACH * c->thin, before))) return 0;
     return depth < before - AB_PATCH_REST_FOLLOWS * c->thin ? depth : before;
   }
   if (!(c->side[0].branch || c->side[1].branch)) return 0;
@@ -139,7 +140,8 @@ static double rest_depth(const abContactProblem* problem, const abPatchContact* 
   return depth > 2 * problem->h * closing ? depth : 0;  // else it has just come there
 }
 
-void ab_patch_hold(const abContactProblem* problem, abPatchContact* c, double part[3]) {
+AB_SIMD AB_FLATTEN void ab_patch_hold(const abContactProblem* problem, abPatchContact* c,
+                                      double part[3]) {
   const abPair* pair = &problem->pair[c->pair];
   const abPatchMemory* memory = pair->memory;
   const abResponse* r = problem->response;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "branch.h"
 #include "contact/patch/patch.h"
 #include "math/branch.h"
 #include "math/quad.h"
@@ -13,8 +14,8 @@ static int body_of_free(const abPatchIsland* island, int block) {
   return island->system->problem->response->mover[island->mover[block]].body0;
 }
 
-void ab_patch_relative(const abPatchIsland* island, const abPatchContact* c, const double* v,
-                       double V[6]) {
+AB_SIMD AB_FLATTEN void ab_patch_relative(const abPatchIsland* island, const abPatchContact* c,
+                                          const double* v, double V[6]) {
   abTwist d = twist_zero();
   for (int k = 0; k < 2; k++) {
     const abPatchSide* side = &c->side[k];
@@ -52,8 +53,8 @@ static void scatter_free(const abPatchIsland* island, const abPatchContact* c, c
 
 static bool is_free(const abPatchSide* side) { return side->block >= 0 && !side->branch; }
 
-void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c, const double f[6],
-                      double* g) {
+AB_SIMD AB_FLATTEN void ab_patch_scatter(const abPatchIsland* island, const abPatchContact* c,
+                                         const double f[6], double* g) {
   if (is_free(&c->side[0]) || is_free(&c->side[1])) scatter_free(island, c, f, g);
   for (int k = 0; k < 2; k++)
     if (c->tree[k].n > 0)
@@ -66,6 +67,10 @@ static void solve_block(const abPatchIsland* island, int b, double* x) {
     return;
   }
   const abResponse* r = island->system->problem->response;
+  if (island->inertia[b]) {
+    ab_response_solve(r, island->mover[b], x);
+    return;
+  }
   int body = body_of_free(island, b);
   abVec3 w = m3_apply(&r->inv_inertia[body], v3(x[3], x[4], x[5]));
   for (int i = 0; i < 3; i++) x[i] *= r->inv_mass[body];
@@ -184,17 +189,11 @@ static double branch_impulse(const abRow* row, double sv) {
 
 double ab_patch_row_excess(const abRow* row, double sv, bool* inside) {
   double p = row->weight * (row->target - sv);
-  *inside = p > row->low && p < row->high;
+  *inside = ab_patch_row_branch(row, sv) == AB_BRANCH_INSIDE;
   // on its own branch the difference is zero, not the rounding of a difference of large numbers
   if (*inside && row->assumed == AB_BRANCH_INSIDE) return 0;
   p = p < row->low ? row->low : p > row->high ? row->high : p;
   return p - branch_impulse(row, sv);
-}
-
-double ab_patch_row_speed(const abPatchRow* r, const double* v) {
-  double sum = 0;
-  for (int k = 0; k < r->row->n; k++) sum += r->row->s[k] * v[r->at + k];
-  return sum;
 }
 
 // --- residual
@@ -227,8 +226,8 @@ static void add_to_residual(abPatchIsland* island, const abPatchContact* c) {
 static double block_norm2(const abPatchIsland* island, int b) {
   const double* g = island->gradient + island->offset[b];
   double norm = 0;
-  if (island->diagonal[b]) {
-    for (int i = 0; i < island->size[b]; i++) norm += g[i] * g[i] / island->diagonal[b][i];
+  if (island->per[b]) {
+    for (int i = 0; i < island->size[b]; i++) norm += g[i] * g[i] * island->per[b][i];
     return norm;
   }
   double y[6];
@@ -243,12 +242,16 @@ static double unit_speed(const abPatchSystem* system) {
   return system->gravity * system->h + 1e-8 * system->problem->length / system->h;
 }
 
-double ab_patch_residual(abPatchIsland* island) {
+AB_SIMD AB_FLATTEN double ab_patch_residual(abPatchIsland* island) {
   begin_residual(island);
   for (int i = 0; i < island->ncontact; i++) add_to_residual(island, island->contact[i]);
   for (int i = 0; i < island->nrow; i++) {
     abPatchRow* r = &island->row[i];
-    double p = ab_patch_row_excess(r->row, ab_patch_row_speed(r, island->v), &r->inside);
+    double sv = ab_patch_row_speed(r, island->v);
+    abBranch now = ab_patch_row_branch(r->row, sv);
+    r->inside = now == AB_BRANCH_INSIDE;
+    if (now == r->row->assumed) continue;
+    double p = ab_patch_row_excess(r->row, sv, &r->inside);
     for (int k = 0; k < r->row->n; k++) island->gradient[r->at + k] -= p * r->row->s[k];
   }
   ab_patch_join_residual(island, island->scale);
@@ -262,7 +265,7 @@ double ab_patch_residual(abPatchIsland* island) {
   return worst;
 }
 
-double ab_patch_gap(const abPatchIsland* island) {
+AB_SIMD AB_FLATTEN double ab_patch_gap(const abPatchIsland* island) {
   double worst = 0;
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];

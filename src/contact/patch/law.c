@@ -28,17 +28,11 @@
 static inline double max2(double a, double b) { return a > b ? a : b; }
 
 enum { L = AB_LANES };
-
-static inline double total(const double lane[L]) {
-  return (lane[0] + lane[1]) + (lane[2] + lane[3]);
-}
-
-// --- pressure
+typedef abFour Load __attribute__((aligned(8)));
 
 // With p = aim - (u[0] + u[1] y - u[2] x): sum[0..2] of w p, w p x, w p y, sum[3..8] of w, w x, w
 // y, w xx, w xy, w yy, w the share, over the corners where p is positive. Returns the least p.
 static inline double sum_pressure(const abPatchLaw* law, const double u[3], double sum[9]) {
-  typedef abFour Load __attribute__((aligned(8)));
   abFour s0 = {0}, s1 = {0}, s2 = {0}, m0 = {0}, m1 = {0}, m2 = {0}, m3 = {0}, m4 = {0}, m5 = {0};
   abFour least = {INFINITY, INFINITY, INFINITY, INFINITY};
   for (int i = 0; i < law->nlane; i += L) {
@@ -51,9 +45,9 @@ static inline double sum_pressure(const abPatchLaw* law, const double u[3], doub
     m0 += w, m1 += wx, m2 += wy;
     m3 += wx * x, m4 += wx * y, m5 += wy * y;
   }
-  sum[0] = AB_TOTAL(s0), sum[1] = AB_TOTAL(s1), sum[2] = AB_TOTAL(s2);
-  sum[3] = AB_TOTAL(m0), sum[4] = AB_TOTAL(m1), sum[5] = AB_TOTAL(m2);
-  sum[6] = AB_TOTAL(m3), sum[7] = AB_TOTAL(m4), sum[8] = AB_TOTAL(m5);
+  *(Load*)sum = AB_FOUR_TOTALS(s0, s1, s2, m0);
+  *(Load*)(sum + 4) = AB_FOUR_TOTALS(m1, m2, m3, m4);
+  sum[8] = AB_TOTAL(m5);
   return AB_FOUR_LEAST(least);
 }
 
@@ -70,8 +64,9 @@ static inline bool press(const abPatchLaw* law, const double V[6], double f[6], 
 
 // --- friction
 
+// s: at the patch's centre; field and region are moved by `at`.
 typedef struct Slip {
-  double s[3], gain, slow;
+  double s[3], at[2], gain, slow;
 } Slip;
 
 // Friction -gain w s / max(|s|, slow) with s = (s0 - s2 y, s1 + s2 x): the force f, its moment, and
@@ -80,33 +75,35 @@ typedef struct Slip {
 //
 // Of a point that slips with the velocity q = (a, b) = B (s0, s1, s2) the derivative is
 // B^T (slope)(1 - q q^T / |q|^2) B, where the columns of B are (1, 0), (0, 1), (-y, x), and
-// B^T q = (a, b, t) with t = x b - y a; the slack is what is subtracted.
+// B^T q = (a, b, t) with t = x b - y a; the slack is what is subtracted. The force is linear in the
+// slip, with the sums of the slopes.
 static inline void sum_friction(const abPatchLaw* law, const Slip* slip, double f[3], double G[6],
                                 double slack[6]) {
-  const double* restrict px = law->px, * restrict py = law->py, * restrict pw = law->pw;
-  double s0 = slip->s[0], s1 = slip->s[1], s2 = slip->s[2];
-  double gain = slip->gain, slow2 = slip->slow * slip->slow;
-  double f0[L] = {0}, f1[L] = {0}, f2[L] = {0};
-  double g0[L] = {0}, g3[L] = {0}, g4[L] = {0}, g5[L] = {0};
-  double l0[L] = {0}, l1[L] = {0}, l2[L] = {0}, l3[L] = {0}, l4[L] = {0}, l5[L] = {0};
-  for (int i = 0; i < law->npoint; i += L)
-    for (int l = 0; l < L; l++) {
-      double x = px[i + l], y = py[i + l];
-      double a = s0 - s2 * y, b = s1 + s2 * x, square = a * a + b * b;
-      double most = max2(square, slow2), slope = gain * pw[i + l] / sqrt(most);
-      double less = square > slow2 ? slope / most : 0;
-      double t = x * b - y * a, la = less * a, lb = less * b;
-      f0[l] -= slope * a, f1[l] -= slope * b, f2[l] -= slope * t;
-      g0[l] += slope, g3[l] -= slope * y, g4[l] += slope * x;
-      g5[l] += slope * (x * x + y * y);
-      l0[l] += la * a, l1[l] += la * b, l2[l] += lb * b;
-      l3[l] += la * t, l4[l] += lb * t, l5[l] += less * t * t;
-    }
-  f[0] = total(f0), f[1] = total(f1), f[2] = total(f2);
-  slack[0] = total(l0), slack[1] = total(l1), slack[2] = total(l2);
-  slack[3] = total(l3), slack[4] = total(l4), slack[5] = total(l5);
-  G[0] = total(g0) - slack[0], G[1] = -slack[1], G[2] = total(g0) - slack[2];
-  G[3] = total(g3) - slack[3], G[4] = total(g4) - slack[4], G[5] = total(g5) - slack[5];
+  double s0 = slip->s[0], s1 = slip->s[1], s2 = slip->s[2], slow2 = slip->slow * slip->slow;
+  abFour least = {slow2, slow2, slow2, slow2};
+  abFour g0 = {0}, gx = {0}, gy = {0}, gr = {0};
+  abFour l0 = {0}, l1 = {0}, l2 = {0}, l3 = {0}, l4 = {0}, l5 = {0};
+  for (int i = 0; i < law->npoint; i += L) {
+    abFour x = *(const Load*)(law->px + i) + slip->at[0];
+    abFour y = *(const Load*)(law->py + i) + slip->at[1];
+    abFour a = s0 - s2 * y, b = s1 + s2 * x, square = a * a + b * b;
+    abFour most = AB_FOUR_MORE(square, least);
+    abFour slope = *(const Load*)(law->pw + i) / AB_FOUR_ROOT(most);
+    abFour less = (abFour)((abFourMask)(square > slow2) & (abFourMask)(slope / most));
+    abFour t = x * b - y * a, la = less * a, lb = less * b, sx = slope * x, sy = slope * y;
+    g0 += slope, gx += sx, gy += sy, gr += sx * x + sy * y;
+    l0 += la * a, l1 += la * b, l2 += lb * b;
+    l3 += la * t, l4 += lb * t, l5 += less * t * t;
+  }
+  double m[4];
+  abFour all = slip->gain * AB_FOUR_TOTALS(g0, gx, gy, gr);
+  *(Load*)m = all;
+  f[0] = s2 * m[2] - s0 * m[0], f[1] = -s2 * m[1] - s1 * m[0];
+  f[2] = s0 * m[2] - s1 * m[1] - s2 * m[3];
+  *(Load*)slack = slip->gain * AB_FOUR_TOTALS(l0, l1, l2, l3);
+  slack[4] = slip->gain * AB_TOTAL(l4), slack[5] = slip->gain * AB_TOTAL(l5);
+  G[0] = m[0] - slack[0], G[1] = -slack[1], G[2] = m[0] - slack[2];
+  G[3] = -m[2] - slack[3], G[4] = m[1] - slack[4], G[5] = m[3] - slack[5];
 }
 
 static double most_at_corners(const abPatchLaw* law, const double s[3]) {
@@ -120,7 +117,8 @@ static double most_at_corners(const abPatchLaw* law, const double s[3]) {
 
 static void friction_stick(const abPatchLaw* law, const double s[3], double f[6],
                            abPatchSlope* slope) {
-  double k = law->gain * law->sum / law->slip_speed, x = law->centre.x, y = law->centre.y;
+  double k = law->gain * law->sum / law->slip_speed;
+  double x = law->centre.x + law->at[0], y = law->centre.y + law->at[1];
   f[0] = -k * (s[0] - s[2] * y), f[1] = -k * (s[1] + s[2] * x);
   f[5] = x * f[1] - y * f[0] - k * law->spread2 * s[2];
   if (!slope) return;
@@ -148,7 +146,8 @@ static void about(double x, double y, const double p[6], double G[6]) {
 // the others are the slack. Both are symmetric and taken at the pole.
 static void friction_about(const abPole* pole, const abPoleSums* m, const Slip* slip, double f[3],
                            abPatchSlope* slope) {
-  double x = pole->at.x, y = pole->at.y, b = pole->radius, turn = slip->s[2];
+  double x = pole->at.x + slip->at[0], y = pole->at.y + slip->at[1];
+  double b = pole->radius, turn = slip->s[2];
   double k = turn > 0 ? slip->gain : -slip->gain;
   double fx = k * (m->beyond1[1] + m->within1[1] / b);
   double fy = -k * (m->beyond1[0] + m->within1[0] / b);
@@ -164,6 +163,12 @@ static void friction_about(const abPole* pole, const abPoleSums* m, const Slip* 
         (double[6]){unit * r[2], -unit * r[1], unit * r[0], -unit * m->beyond1[1],
                     unit * m->beyond1[0], unit * m->beyond0},
         slope->slack);
+}
+
+// The slip at the origin of the moved field.
+static void slip_of_field(const abPatchLaw* law, const double V[6], double s[3]) {
+  s[0] = V[0] + law->bristle[0], s[1] = V[1] + law->bristle[1], s[2] = V[5] + law->bristle[2];
+  s[0] -= s[2] * law->at[1], s[1] += s[2] * law->at[0];
 }
 
 // Whether the pole of the slip is nearer to where friction acts than `far` radii of the pressure,
@@ -182,8 +187,8 @@ static void fill_ring(abPatchLaw* law) {
 }
 
 // False if that is not for this pole.
-static bool friction_turning(abPatchLaw* law, const Slip* slip, double f[3], abPatchSlope* G) {
-  const double* s = slip->s;
+static bool friction_turning(abPatchLaw* law, const double s[3], const Slip* slip, double f[3],
+                             abPatchSlope* G) {
   if (!pole_is_near(law, s, AB_PATCH_FAR_POLE)) return false;
   fill_ring(law);
   abPole pole = {{-s[1] / s[2], s[0] / s[2]}, slip->slow / fabs(s[2])};
@@ -193,14 +198,15 @@ static bool friction_turning(abPatchLaw* law, const Slip* slip, double f[3], abP
   return true;
 }
 
-static void friction_slip(abPatchLaw* law, const double s[3], double f[6], abPatchSlope* G) {
-  Slip slip = {.s = {s[0], s[1], s[2]}, .gain = law->gain, .slow = law->slip_speed};
+// s: as the moved field sees it.
+static void friction_slip(abPatchLaw* law, const double s[3], const Slip* slip, double f[6],
+                          abPatchSlope* G) {
   abPatchSlope rest;
   double t[3];
-  if (!(law->about_pole && !law->slender && friction_turning(law, &slip, t, G))) {
+  if (!(law->about_pole && !law->slender && friction_turning(law, s, slip, t, G))) {
     ab_patch_fill_points(law);
     abPatchSlope* to = G ? G : &rest;
-    sum_friction(law, &slip, t, to->t, to->slack);
+    sum_friction(law, slip, t, to->t, to->slack);
   }
   f[0] = t[0], f[1] = t[1], f[5] = t[2];
 }
@@ -208,21 +214,9 @@ static void friction_slip(abPatchLaw* law, const double s[3], double f[6], abPat
 // Where the pole of the slip lies within a few radii of the patch, its kink is seen. Who has been
 // integrated about it is so for longer, for the two differ by a thousandth there.
 void ab_patch_choose_rule(abPatchLaw* law, const double V[6]) {
-  double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
-  s[0] -= s[2] * law->at[1], s[1] += s[2] * law->at[0];
+  double s[3];
+  slip_of_field(law, V, s);
   law->about_pole = !law->slender && pole_is_near(law, s, law->about_pole ? 100 : 20);
-}
-
-// From the moved field's own origin to the centre.
-static void move_friction(const double at[2], double f[6], abPatchSlope* G) {
-  if (at[0] == 0 && at[1] == 0) return;
-  f[5] += at[0] * f[1] - at[1] * f[0];
-  if (!G) return;
-  double p[6];
-  memcpy(p, G->t, sizeof p);
-  about(at[0], at[1], p, G->t);
-  memcpy(p, G->slack, sizeof p);
-  about(at[0], at[1], p, G->slack);
 }
 
 static inline bool rub(abPatchLaw* law, const double V[6], double f[6], abPatchSlope* G) {
@@ -231,14 +225,18 @@ static inline bool rub(abPatchLaw* law, const double V[6], double f[6], abPatchS
     if (G) memset(G->t, 0, sizeof G->t), memset(G->slack, 0, sizeof G->slack);
     return true;
   }
-  double s[3] = {V[0] + law->bristle[0], V[1] + law->bristle[1], V[5] + law->bristle[2]};
-  s[0] -= s[2] * law->at[1], s[1] += s[2] * law->at[0];
+  const double* b = law->bristle;
+  Slip slip = {.s = {V[0] + b[0], V[1] + b[1], V[5] + b[2]},
+               .at = {law->at[0], law->at[1]},
+               .gain = law->gain,
+               .slow = law->slip_speed};
+  double s[3];
+  slip_of_field(law, V, s);
   bool sticks = most_at_corners(law, s) <= law->slip_speed * law->slip_speed;
   if (sticks)
-    friction_stick(law, s, f, G);
+    friction_stick(law, slip.s, f, G);
   else
-    friction_slip(law, s, f, G);
-  move_friction(law->at, f, G);
+    friction_slip(law, s, &slip, f, G);
   return sticks;
 }
 

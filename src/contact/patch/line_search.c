@@ -28,11 +28,12 @@ static double find_rows(const abPatchIsland* island, abPatchWork* w) {
     abPatchRow* r = &island->row[i];
     r->step = ab_patch_row_speed(r, island->direction);
     bool inside;
-    double sv = ab_patch_row_speed(r, island->v);
-    double end = -r->step * ab_patch_row_excess(r->row, sv + r->step, &inside);
-    double begin = -r->step * ab_patch_row_excess(r->row, sv, &inside);
-    if (begin == 0 && end == 0) continue;
-    w->bent_row[w->nbent_row++] = r, bent += end;
+    double sv = ab_patch_row_speed(r, island->v), end = sv + r->step;
+    abBranch assumed = r->row->assumed;
+    if (ab_patch_row_branch(r->row, sv) == assumed && ab_patch_row_branch(r->row, end) == assumed)
+      continue;
+    w->bent_row[w->nbent_row++] = r;
+    bent -= r->step * ab_patch_row_excess(r->row, end, &inside);
   }
   return bent;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/simd.h"
 #include "contact/patch/newton.h"
 #include "math/spatial.h"
 
@@ -33,7 +34,7 @@ void ab_patch_friction_change(const abPatchContact* c, double dl, double x, doub
 }
 
 // Loads and where they act change by `share` of what the step asks for; friction and d follow.
-static void change_loads(abPatchIsland* island, abPatchWork* w, double share) {
+AB_SIMD AB_FLATTEN static void change_loads(abPatchIsland* island, abPatchWork* w, double share) {
   memset(w->load_step, 0, sizeof(double) * (size_t)island->ndof);
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
@@ -142,10 +143,30 @@ static void pin_friction(abPatchIsland* island) {
   for (int i = 0; i < island->ncontact; i++) island->contact[i]->pinned = true;
 }
 
+static void note_loads(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    c->before[0] = c->law.load, c->before[1] = c->law.at[0], c->before[2] = c->law.at[1];
+  }
+}
+
+void ab_patch_shorten_loads(abPatchIsland* island, double a) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    const double now[3] = {c->law.load, c->law.at[0], c->law.at[1]}, *before = c->before;
+    if (!(c->law.mu > 0) || memcmp(now, before, sizeof now) == 0) continue;
+    for (int k = 0; k < 2; k++) c->law.at[k] = before[1 + k] + a * (now[1 + k] - before[1 + k]);
+    ab_patch_set_load(&c->law, before[0] + a * (now[0] - before[0]));
+    c->known = false;
+  }
+}
+
 void ab_patch_follow(abPatchIsland* island, abPatchWork* w, abPatchFollow* loads, bool relaxed,
                      double gap) {
+  int most = loads->direct ? AB_PATCH_BOLD_DIRECT : AB_PATCH_BOLD;
   bool near = island->residual <= AB_PATCH_NEAR,
-       bold = (near && loads->was_near) || loads->times < AB_PATCH_BOLD;
+       bold = (near && loads->was_near) || loads->times < most;
+  note_loads(island);
   loads->was_near = near;
   if (relaxed) {
     follow_loads(island, w, 2, 1e-2, 1);
@@ -155,8 +176,7 @@ void ab_patch_follow(abPatchIsland* island, abPatchWork* w, abPatchFollow* loads
   if (loads->good && !near) return;
   loads->share = gap < loads->gap ? fmin(1, 1.5 * loads->share) : 0.5 * loads->share;
   loads->gap = gap;
-  if (!loads->direct || loads->times >= (near ? 2 * AB_PATCH_BOLD : AB_PATCH_BOLD) ||
-      !solve_loads(island, w))
+  if (!loads->direct || loads->times >= (near ? 2 * most : most) || !solve_loads(island, w))
     follow_loads(island, w, bold ? 4 : 1, 0.1 * loads->enough, bold ? 1 : loads->share);
-  if (++loads->times == AB_PATCH_BOLD) pin_friction(island);
+  if (++loads->times == most) pin_friction(island);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/simd.h"
 #include "contact/patch/patch.h"
 #include "math/spatial.h"
 
@@ -78,8 +79,12 @@ static void keep(const abPatchIsland* island, abPatchContact* c) {
   move_bristle(system, c);
   for (int i = 0; i < 3; i++) m->bristle[i] = c->law.bristle[i] / k;
   // what the coordinates are moved by on purpose is no drift
-  ab_patch_relative(island, c, island->shift, m->V);
-  for (int i = 0; i < 6; i++) m->V[i] += c->V[i] - c->drift[i];
+  for (int i = 0; i < 6; i++) m->V[i] = c->V[i] - c->drift[i];
+  if (island->shifted) {
+    double shift[6];
+    ab_patch_relative(island, c, island->shift, shift);
+    for (int i = 0; i < 6; i++) m->V[i] += shift[i];
+  }
   m->went[0] = h * c->V[0], m->went[1] = h * c->V[1], m->went[2] = h * c->V[5];
   memcpy(m->impulse, c->impulse, sizeof m->impulse);
   m->lasting = fmin(c->load_before, fmax(0, c->impulse[2]));
@@ -95,6 +100,8 @@ static void keep(const abPatchIsland* island, abPatchContact* c) {
   m->about_pole = c->law.about_pole;
   m->held = c->held;
   m->rest = c->rest;
+  m->sunk = c->sunk;
+  memcpy(m->rests, c->rests, sizeof m->rests);
 }
 
 static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSolution* s) {
@@ -127,7 +134,8 @@ static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSol
   }
 }
 
-void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution) {
+AB_SIMD AB_FLATTEN void ab_patch_remember(const abPatchIsland* island, abPatchContact* c,
+                                          abPairSolution* solution) {
   const abPatchSystem* system = island->system;
   // Who slides and who sticks in the next step is decided here, by the motion found, never within
   // a step: Newton's iterates would decide it.

@@ -45,6 +45,8 @@ typedef struct abPatchFollow {
 // The loads that bound friction, and where they act, follow the step d, and d follows them.
 void ab_patch_follow(abPatchIsland* island, abPatchWork* w, abPatchFollow* loads, bool relaxed,
                      double gap);
+// Only the share a of the step was taken.
+void ab_patch_shorten_loads(abPatchIsland* island, double a);
 
 // --- passes.c
 // Until the residual is `enough`; returns the reported residual, `score` where that is not less.

@@ -66,6 +66,9 @@
 //   same step. The law knows only the step's end. What the edge has borne in the last step is given
 //   to it for that share of this one, whatever the law adds (impact.c).
 //
+// 10 No step adds energy: where the depth that is taken back in an island would, all of it is taken
+//   back more slowly (gain.c).
+//
 // Solving. Islands are solved one by one, in parallel, by Newton's method with the block-sparse
 // factorisation: solve.c. Impulses handed out always belong exactly to the velocities they
 // cause: action equals reaction to rounding, whatever is left as residual. The residual is that of
@@ -118,15 +121,34 @@ static abStatus begin(abPatchIsland* island) {
   return status;
 }
 
-// Restitution of the normal velocity with friction can gain energy where the two are coupled
-// (Kane's paradox): then the rebound is lowered until it does not.
-static abStatus solve_without_gain(abPatchIsland* island) {
-  bool rebounds = false;
-  for (int i = 0; i < island->ncontact; i++) rebounds |= island->contact[i]->rebounds;
+// Where the stiffer problem cannot be solved, depth is the lesser evil.
+static abStatus solve_with_loads(abPatchIsland* island) {
+  double tolerance = island->system->param[AB_PATCH_TOLERANCE];
   abStatus status = ab_patch_solve(island);
+  if (status != AB_OK || !ab_patch_stiffen(island)) return status;
+  status = ab_patch_solve(island);
+  if (status != AB_OK || island->residual <= tolerance) return status;
+  ab_patch_soften(island);
+  ab_patch_begin_anew(island);
+  return ab_patch_solve(island);
+}
+
+// See gain.c. Islands with joints are left out: what their joints do to the energy is not known.
+static abStatus solve_without_gain(abPatchIsland* island) {
+  bool rebounds = false, jointed = island->njoin > 0;
+  double size, tolerance = island->system->param[AB_PATCH_TOLERANCE];
+  for (int i = 0; i < island->ncontact; i++) rebounds |= island->contact[i]->rebounds;
+  for (int b = 0; b < island->nblock; b++) jointed |= island->inertia[b] != NULL;
+  abStatus status = solve_with_loads(island);
   for (int i = 0; i < AB_PATCH_MOST_LOWERED && rebounds && status == AB_OK; i++) {
-    if (!(ab_patch_work(island) > 1e-9)) break;  // with e = 1 it is zero but for rounding
+    double gain = ab_patch_gain(island, &size);
+    if (!(gain > 1e-9 * size)) break;  // with e = 1 it is zero but for rounding
     ab_patch_lower_rebound(island);
+    status = ab_patch_solve(island);
+  }
+  for (int i = 0; i < AB_PATCH_MOST_SLOWED && !jointed && status == AB_OK; i++) {
+    // what is not solved says nothing of energy
+    if (island->residual > tolerance || !ab_patch_slow_recovery(island)) break;
     status = ab_patch_solve(island);
   }
   return status;
@@ -142,7 +164,9 @@ static bool let_rest(abPatchIsland* island) {
     double wanted = fmin(c->plain[0][0], c->plain[1][0]);
     if (c->held || c->rest > 0 || !(wanted > 0)) continue;
     if (!(c->impulse[2] > AB_PATCH_TOO_MUCH * c->mass * (wanted + c->unit))) continue;
-    c->rest = island->system->problem->pair[c->pair].patch.depth;
+    const abPatch* p = &island->system->problem->pair[c->pair].patch;
+    c->rest = p->depth;
+    c->rests[0] = p->h0, c->rests[1] = p->hx, c->rests[2] = p->hy;
     memset(c->law.target, 0, sizeof c->law.target);
     memset(c->plain, 0, sizeof c->plain);
     ab_patch_set_aims(&c->law);

@@ -73,19 +73,20 @@ typedef struct abPatchSlope {
 } abPatchSlope;
 
 // A body of a joint tree: the n velocities of its mover that move it at all, ascending, and its
-// twist at the centre of mass by each; its response to an impulse there.
+// twist at the centre of mass by each; its response to an impulse there, where that was asked for.
 typedef struct abPatchBranch {
   int n;
   int* at;
   double (*J)[6];
+  bool known;  // the mobility is
   abMat6 mobility;
 } abPatchBranch;
 
 typedef struct abPatchSide {
-  int body, block;              // block of the island's system, -1: fixed to the world
-  int n;                        // its size
-  abVec3 r;                     // patch centre - centre of mass
-  const abPatchBranch* branch;  // NULL for a free body
+  int body, block;        // block of the island's system, -1: fixed to the world
+  int n;                  // its size
+  abVec3 r;               // patch centre - centre of mass
+  abPatchBranch* branch;  // NULL for a free body
 } abPatchSide;
 
 // From a tree's velocities to the local twist, with the side's sign: by the velocity at[k] of the
@@ -116,17 +117,19 @@ typedef struct abPatchContact {
   double drift[6];  // what the motion of the step adds to J v beyond first order, see patch.c
   double
       start[6];  // relative twist when the step begins, and of the free motion at its end; without
-  double free[6];   // the drift
-  double X[6];      // the twist at which the law gave the impulse, at first that of the last step
-  double given[6];  // impulse before a strike within the step, not the law's: see patch.c
-  double last[6];   // X when the solver began, V where nothing pressed
-  double far;       // how far X was from where the contact alone would go
-  double* R;        // 6 x 6, see alone.c
+  double free[6];    // the drift
+  double X[6];       // the twist at which the law gave the impulse, at first that of the last step
+  double given[6];   // impulse before a strike within the step, not the law's: see patch.c
+  double last[6];    // X when the solver began, V where nothing pressed
+  double before[3];  // load and place of friction before the present step
+  double far;        // how far X was from where the contact alone would go
+  double* R;         // 6 x 6, see alone.c
   int pair;
   bool slipping;        // when the step began
   bool moves;           // and now: friction follows the pressure
   bool pinned;          // no longer in this step
   bool face, line;      // what its patch is; neither: a point
+  bool sunk;            // it began with its depth, which comes out whatever the energy
   bool held;            // joints hold its bodies: nothing opens it, see hold.c
   bool rebounds;        // the targets are raised by restitution
   bool linear;          // the law is, about V: ab_patch_evaluate
@@ -143,7 +146,9 @@ typedef struct abPatchContact {
   double mass, mass_t;  // effective, along the normal and across it
   double unit;          // speed that counts as one, see setup.c
   double thin;          // of the two bodies, across the contact
+  double firmer;        // than its load was when the step began
   double rest;          // the depth it began with and rests at, or 0
+  double rests[3];      // the thickness at which it rests: h0, hx, hy
   double reach;         // how far joints open it when none turns by more than 1 rad [m]
   double plain[2][3];   // the targets without restitution
 } abPatchContact;
@@ -168,7 +173,9 @@ typedef struct abPatchMemory {
   double load;      // what bounds friction and sets the stiffness
   double lasting;   // the lesser of the last two normal impulses
   double rest;      // depth at which it was found and rests, or 0
-  unsigned char slipping, about_pole, held;  // flags; bytes, since a state may come from a file
+  double rests[3];  // and the thickness
+  // flags; bytes, since a state may come from a file
+  unsigned char slipping, about_pole, held, sunk;
 } abPatchMemory;
 
 // Where the last step's patch is now, as each of its two bodies carries it, and what lies between
@@ -194,8 +201,8 @@ typedef struct abPatchSystem {
   int nlink;                 // law rows as edges of islands: their movers two by two, -1: none
   int* link_law;             // per edge: its row, -1 where another edge stands for it
   int (*link)[2];
-  int* row_start;  // per mover: its rows are row[row_start[m]] .. row_start[m + 1] - 1
-  const abPatchBranch** branch;  // per body, of joint trees only
+  int* row_start;          // per mover: its rows are row[row_start[m]] .. row_start[m + 1] - 1
+  abPatchBranch** branch;  // per body, of joint trees only
 } abPatchSystem;
 
 typedef struct abPatchRow {
@@ -222,18 +229,19 @@ typedef struct abPatchIsland {
   abPatchContact** contact;
   abPatchRow* row;
   abPatchJoin* join;
-  const int* mover;         // per block
-  const int* size;          // per block
-  const int* offset;        // per block, into the vectors below
-  const double** inertia;   // per block: NULL for a free body, else ndof x ndof
-  const double** factor;    // likewise, its Cholesky factor
-  const double** diagonal;  // likewise, the inertia's diagonal without the rows' stiffness
+  const int* mover;        // per block
+  const int* size;         // per block
+  const int* offset;       // per block, into the vectors below
+  const double** inertia;  // per block: NULL for a free body, else ndof x ndof
+  const double** factor;   // likewise, its Cholesky factor; NULL also where the tree's own holds
+  const double** per;      // likewise, 1 / the inertia's diagonal without the rows' stiffness
   double *v, *v_free, *shift, *gradient, *direction, *momentum;
   double* mass;   // per block
   double* scale;  // likewise: what the residual is measured by
   abArena* scratch;
   struct abPool* pool;  // threads for loops over its contacts, or NULL
   double departure;     // ab_patch_departure at the beginning
+  bool shifted;         // shift is not zero
   bool turned;          // its rows have branches of their own, and inertia and v_free with them
   // result
   int iterations, nregularised;
@@ -282,17 +290,29 @@ void ab_patch_fill_points(abPatchLaw* law);
 // part: mobility along the axes, at least what keeps forces finite. Sets `held`, `rest` and
 // `reach`.
 void ab_patch_hold(const abContactProblem* problem, abPatchContact* c, double part[3]);
+// e^T Phi e along the three axes of one side: the change of its velocity at the patch's centre by
+// a unit impulse there. Zero where it is fixed.
+void ab_patch_mobility(const abResponse* r, const abPatchContact* c, int side, double part[3]);
 // --- setup.c
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
 abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island);
+// In which depth that nothing explains is taken back; thin: of the bodies.
+double ab_patch_recovery_time(const abContactProblem* problem, double thin);
+// Whether contacts give way to a load, which are made stiffer; and as they were.
+bool ab_patch_stiffen(abPatchIsland* island);
+void ab_patch_soften(abPatchIsland* island);
 bool ab_patch_slides(const abPatchContact* c, const double V[6]);
 // --- rebound.c
 // Raises the targets of a contact that rebounds; returns whether it does.
 bool ab_patch_add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
 // Halves what restitution adds to the targets of every rebounding contact.
 void ab_patch_lower_rebound(abPatchIsland* island);
-// What the island's contacts add to the energy in the step, relative to their part of it.
-double ab_patch_work(const abPatchIsland* island);
+// --- gain.c
+// What the island's contacts add to the energy in the step; size: what their impulses would do at
+// the velocities of its beginning.
+double ab_patch_gain(const abPatchIsland* island, double* size);
+// Slows down the recovery of depth where it adds energy; false if it does not.
+bool ab_patch_slow_recovery(abPatchIsland* island);
 // --- recall.c
 abPatchPlace ab_patch_find_place(const abPair* pair, const abPatchContact* c);
 // Whether the patch is another one than that of the last step.
@@ -300,6 +320,9 @@ bool ab_patch_displaced(const abPatchMemory* m, const abPatchPlace* place, doubl
 // field: the pressure of the last step, now.
 void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPatchPlace* place,
                      abPatchContact* c, double field[3]);
+// The thickness at which it rests: what it was in the last step, where the bodies have carried it,
+// or that of now.
+void ab_patch_recall_rest(const abPair* pair, const abPatchPlace* place, abPatchContact* c);
 void ab_patch_recall_state(abPatchContact* c, const double field[3]);  // X, after the targets
 double ab_patch_begin_fresh(abPatchContact* c, double field[3]);       // returns its load
 void ab_patch_begin_drift(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
@@ -326,7 +349,16 @@ double ab_patch_gap(const abPatchIsland* island);
 double ab_patch_wanted_gap(const abPatchIsland* island);  // that is small enough
 // Impulse of a row beyond that of the branch which the response assumes, at s . v.
 double ab_patch_row_excess(const abRow* row, double sv, bool* inside);
-double ab_patch_row_speed(const abPatchRow* r, const double* v);
+static inline abBranch ab_patch_row_branch(const abRow* row, double sv) {
+  double p = row->weight * (row->target - sv);
+  return p <= row->low ? AB_BRANCH_LOW : p >= row->high ? AB_BRANCH_HIGH : AB_BRANCH_INSIDE;
+}
+static inline double ab_patch_row_speed(const abPatchRow* r, const double* v) {
+  const double *s = r->row->s, *x = v + r->at;
+  double sum = s[0] * x[0];
+  for (int k = 1; k < r->row->n; k++) sum += s[k] * x[k];
+  return sum;
+}
 // --- join.c: laws that join movers
 // Edges of the islands -> system->link.
 abStatus ab_patch_links(abPatchSystem* system);
@@ -395,6 +427,7 @@ void ab_patch_find_shift(abPatchIsland* island, abPatchMatrix* matrix);  // afte
 void ab_patch_friction_change(const abPatchContact* c, double dl, double x, double y, double df[6]);
 // --- solve.c, with newton.h, line_search.c and passes.c
 abStatus ab_patch_solve(abPatchIsland* island);
+void ab_patch_begin_anew(abPatchIsland* island);  // without impulses
 // --- memory.c
 void ab_patch_remember(const abPatchIsland* island, abPatchContact* c, abPairSolution* solution);
 

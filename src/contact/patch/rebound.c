@@ -1,5 +1,4 @@
-// Restitution: where and with what velocity a rebound ends a step, and what it may do to the
-// energy.
+// Restitution: where and with what velocity a rebound ends a step.
 // Tests: test_patch_stories, test_stories_motion.
 #include <math.h>
 #include <string.h>
@@ -64,24 +63,14 @@ static Rebound find_prompt_rebound(double u, double a, double d, double e, doubl
   return r;
 }
 
-// e^T Phi e: the change of velocity at the patch's centre along e by a unit impulse along e.
-static double mobility(const abContactProblem* problem, const abPatchSide* side, abVec3 e) {
-  if (side->block < 0) return 0;
-  const abResponse* r = problem->response;
-  abVec3 torque = v3_cross(side->r, e);
-  if (!side->branch)
-    return r->inv_mass[side->body] + v3_dot(torque, m3_apply(&r->inv_inertia[side->body], torque));
-  abWrench w = {e, torque};
-  return twist_power(m6_apply_wrench(&side->branch->mobility, w), w);
-}
-
 // What gives way at the impact is held by joints, to more than a thousandth: then it is no rebound
 // of a free body from something that moves on as it did.
 static bool is_jointed(const abPatchSystem* system, const abPatchContact* c) {
   double all = 0, held = 0;
   for (int k = 0; k < 2; k++) {
-    double part = mobility(system->problem, &c->side[k], c->axis[2]);
-    all += part, held += c->side[k].branch ? part : 0;
+    double part[3];
+    ab_patch_mobility(system->problem->response, c, k, part);
+    all += part[2], held += c->side[k].branch ? part[2] : 0;
   }
   return held > 1e-3 * all;
 }
@@ -178,38 +167,4 @@ void ab_patch_lower_rebound(abPatchIsland* island) {
         c->law.target[k][j] += 0.5 * (c->plain[k][j] - c->law.target[k][j]);
     ab_patch_set_aims(&c->law);
   }
-}
-
-// What lies at another height than its velocity says: the work of the free motion's forces there.
-static double shifted(const abPatchIsland* island) {
-  double sum = 0;
-  for (int b = 0; b < island->nblock; b++) {
-    if (island->inertia[b]) continue;
-    int body = island->system->problem->response->mover[island->mover[b]].body0;
-    const abContactBody* at = &island->system->problem->body[body];
-    const double* s = island->shift + island->offset[b];
-    abVec3 change = v3_sub(at->twist_free.lin, at->twist.lin);
-    sum += island->mass[b] * v3_dot(change, v3(s[0], s[1], s[2]));
-  }
-  return sum;
-}
-
-// A step that begins with v, is free to become v + a h and ends with v' has the energy of the
-// contacts' work, J . (v + a h + v') / 2, and that of lying higher by h (v' - v - a h) against a:
-// - J . a h. Together J . (v + (v' - v - a h) / 2). The free motion itself, semi-implicit, loses
-// m (a h)^2 / 2.
-double ab_patch_work(const abPatchIsland* island) {
-  double sum = 0, size = 0;
-  for (int i = 0; i < island->ncontact; i++) {
-    const abPatchContact* c = island->contact[i];
-    const double *before = c->start, *free = c->free;
-    for (int k = 0; k < 6; k++) {
-      sum += c->impulse[k] * (before[k] + 0.5 * (c->V[k] - free[k]));
-      size += fabs(c->impulse[k] * before[k]);
-    }
-  }
-  sum -= shifted(island);
-  double fall = island->system->gravity * island->system->h;
-  for (int b = 0; b < island->nblock; b++) sum -= 0.5 * island->mass[b] * fall * fall;
-  return size > 0 ? sum / size : 0;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/simd.h"
 #include "contact/patch/patch.h"
 #include "math/spatial.h"
 
@@ -24,6 +25,8 @@ static abVec3 carried_center(const abPair* pair, const abVec3 p[2]) {
 // same constant for both bodies:
 static abVec3 rolled(const abPatchMemory* m, int k, abQuat q, abVec3 r1) {
   abVec3 r0 = m->lever[k];
+  const abQuat* last = &m->q[k];
+  if (q.w == last->w && q.x == last->x && q.y == last->y && q.z == last->z) return v3_sub(r0, r1);
   abQuat by = quat_mul(q, quat_conj(m->q[k]));
   abVec3 carried = quat_rotate(by, r0);
   // it does not go over this body
@@ -33,7 +36,7 @@ static abVec3 rolled(const abPatchMemory* m, int k, abQuat q, abVec3 r1) {
   return v3_add(v3_sub(r0, r1), turn);
 }
 
-abPatchPlace ab_patch_find_place(const abPair* pair, const abPatchContact* c) {
+AB_SIMD AB_FLATTEN abPatchPlace ab_patch_find_place(const abPair* pair, const abPatchContact* c) {
   const abPatchMemory* m = pair->memory;
   abPose pose[2] = {pair->pose1, pair->pose2};
   abVec3 p[2], n[2], t[2];
@@ -120,8 +123,9 @@ static void recall_bristle(const abPatchSystem* system, const abPair* pair,
 }
 
 // field: the pressure of the last step.
-void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPatchPlace* place,
-                     abPatchContact* c, double field[3]) {
+AB_SIMD AB_FLATTEN void ab_patch_recall(const abPatchSystem* system, const abPair* pair,
+                                        const abPatchPlace* place, abPatchContact* c,
+                                        double field[3]) {
   const abPatchMemory* m = pair->memory;
   abPatchLaw* law = &c->law;
   recall_bristle(system, pair, place, c);
@@ -147,6 +151,19 @@ void ab_patch_recall(const abPatchSystem* system, const abPair* pair, const abPa
   c->X[1] = v3_dot(slide, c->axis[1]) - law->bristle[1];
   c->X[5] = m->slide[2] - law->bristle[2];
   c->slipping = m->slipping;
+}
+
+// Carried by points of the bodies: would it stay with the patch, whose borders move with the least
+// turn, a face that stands on an edge deep in something would sink while it turns about that.
+void ab_patch_recall_rest(const abPair* pair, const abPatchPlace* place, abPatchContact* c) {
+  const abPatchMemory* m = pair->memory;
+  const abPatch* p = &pair->patch;
+  if (!place || m->rest != c->rest) {
+    c->rests[0] = p->h0, c->rests[1] = p->hx, c->rests[2] = p->hy;
+    return;
+  }
+  abVec3 point = v3_scale(0.5, v3_add(place->point[0], place->point[1]));
+  carry_field(place, c, v3_sub(p->center, point), 1, m->rests, c->rests);
 }
 
 // The normal velocity at which the law gives the pressure field of the last step.

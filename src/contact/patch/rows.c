@@ -43,13 +43,6 @@ typedef struct Rows {
   Bent* bent;
 } Rows;
 
-static abBranch branch_at(const abRow* row, double sv) {
-  double p = row->weight * (row->target - sv);
-  return p > row->low && p < row->high ? AB_BRANCH_INSIDE
-         : p <= row->low               ? AB_BRANCH_LOW
-                                       : AB_BRANCH_HIGH;
-}
-
 static double impulse_on(const abRow* row, abBranch branch, double sv) {
   return branch == AB_BRANCH_LOW    ? row->low
          : branch == AB_BRANCH_HIGH ? row->high
@@ -59,14 +52,14 @@ static double impulse_on(const abRow* row, abBranch branch, double sv) {
 static void find_branches(const abPatchIsland* island, const double* v, abBranch* now) {
   for (int i = 0; i < island->nrow; i++) {
     const abPatchRow* r = &island->row[i];
-    now[i] = branch_at(r->row, ab_patch_row_speed(r, v));
+    now[i] = ab_patch_row_branch(r->row, ab_patch_row_speed(r, v));
   }
 }
 
 static bool all_on_branch(const abPatchIsland* island, const double* v, const abBranch* now) {
   for (int i = 0; i < island->nrow; i++) {
     const abPatchRow* r = &island->row[i];
-    if (branch_at(r->row, ab_patch_row_speed(r, v)) != now[i]) return false;
+    if (ab_patch_row_branch(r->row, ab_patch_row_speed(r, v)) != now[i]) return false;
   }
   return true;
 }
@@ -170,7 +163,8 @@ static void find_bent(const abPatchIsland* island, Rows* w) {
   for (int i = 0; i < island->nrow; i++) {
     const abPatchRow* r = &island->row[i];
     double begin = ab_patch_row_speed(r, w->v), end = ab_patch_row_speed(r, w->end);
-    if (branch_at(r->row, begin) == r->row->assumed && branch_at(r->row, end) == r->row->assumed)
+    if (ab_patch_row_branch(r->row, begin) == r->row->assumed &&
+        ab_patch_row_branch(r->row, end) == r->row->assumed)
       continue;
     w->bent[w->nbent++] = (Bent){r->row, begin, end - begin};
   }

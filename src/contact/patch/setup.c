@@ -1,12 +1,12 @@
 // From the pairs of a step to the contacts and islands of the model `patch`.
 // Tests: test_patch, test_patch_stories.
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/pool.h"
+#include "base/simd.h"
+#include "branch.h"
 #include "contact/patch/patch.h"
-#include "math/branch.h"
 #include "math/spatial.h"
 
 // As fmax, but an instruction.
@@ -43,15 +43,22 @@ static void relative_at(const abContactProblem* problem, const abPatchContact* c
   }
 }
 
+double ab_patch_recovery_time(const abContactProblem* problem, double thin) {
+  double g = v3_norm(problem->gravity);
+  return fmin(AB_PATCH_RECOVERY_TIME, g > 0 ? sqrt(thin / g) : INFINITY);
+}
+
 // The speed at which depth is taken back is limited: to a small part of what the free motion or the
 // load carried change in a step, so that nobody is thrown off and lifting adds next to no energy,
-// and for depth that nothing explains (a bad start) to what resolves it in AB_PATCH_RECOVERY_TIME.
+// and for depth that nothing explains (a bad start) to what resolves it in the recovery time.
 // Joints turn no faster by it than AB_PATCH_TURN.
-static void limit_recovery(abPatchContact* c, double depth, double unit) {
+static void limit_recovery(const abPatchSystem* system, abPatchContact* c, double depth,
+                           double unit) {
   abPatchLaw* law = &c->law;
   double fastest = 0, *t = law->target[0];
-  double share = fmin(1, fmax(0, depth) / (AB_PATCH_SHALLOW * c->thin));
-  double out = share * depth / AB_PATCH_RECOVERY_TIME, turn = AB_PATCH_TURN * c->reach;
+  double share = c->sunk ? 1 : fmin(1, fmax(0, depth) / (AB_PATCH_SHALLOW * c->thin));
+  double out = share * depth / ab_patch_recovery_time(system->problem, c->thin);
+  double turn = AB_PATCH_TURN * c->reach;
   for (int i = 0; i < law->ncorner; i++)
     fastest = larger(fastest, t[0] + t[1] * law->x[i] + t[2] * law->y[i]);
   double scale = 1, most = fmin(fmax(AB_PATCH_LIFT * unit, out), turn),
@@ -61,20 +68,28 @@ static void limit_recovery(abPatchContact* c, double depth, double unit) {
   for (int k = 0; k < 3 && scale < 1; k++) t[k] *= scale;
 }
 
+// Depth that a contact of free bodies begins with was not made by motion: more than the last step
+// can have brought. (With joints it may not come out at all: hold.c.)
+static bool is_sunk(const abPatchSystem* system, const abPair* pair, const abPatchContact* c,
+                    bool found) {
+  const abPatchMemory* m = pair->memory;
+  double depth = pair->patch.depth;
+  if (c->side[0].branch || c->side[1].branch) return false;
+  if (!found) return m->sunk && depth > AB_PATCH_OUT * c->thin;
+  double way = system->h * ab_patch_speed(c, c->start);
+  return depth > fmax(2 * way, AB_PATCH_SUNK * c->thin);
+}
+
 static void set_targets(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
                         double unit) {
   const abPatch* p = &pair->patch;
   abPatchLaw* law = &c->law;
   double rate[2] = {system->param[AB_PATCH_RECOVERY] / system->h, 1 / system->h};
-  for (int i = 0; i < 2; i++) {
-    law->target[i][0] = rate[i] * p->h0;
-    law->target[i][1] = rate[i] * p->hx;
-    law->target[i][2] = rate[i] * p->hy;
-  }
-  if (c->rest > 0)  // beyond that depth, whatever the thickness elsewhere
-    for (int i = 0; i < 2; i++)
-      law->target[i][0] = rate[i] * (p->depth - c->rest), law->target[i][1] = law->target[i][2] = 0;
-  limit_recovery(c, p->depth - c->rest, unit);
+  double thickness[3] = {p->h0, p->hx, p->hy};
+  for (int k = 0; k < 3 && c->rest > 0; k++) thickness[k] -= c->rests[k];
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 3; k++) law->target[i][k] = rate[i] * thickness[k];
+  limit_recovery(system, c, p->depth - c->rest, unit);
   for (int i = 0; i < 2 && c->held; i++)  // nothing is asked of it, whatever the depth
     law->target[i][0] = AB_PATCH_NEVER_PRESSES, law->target[i][1] = law->target[i][2] = 0;
   memcpy(c->plain, law->target, sizeof c->plain);
@@ -124,6 +139,53 @@ static void set_stiffness(const abPatchSystem* system, abPatchContact* c, double
   c->law.stiffness_t = param[AB_PATCH_FRICTION_STIFFNESS] * c->mass_t * firm;
 }
 
+// How fast the corner that presses hardest goes on in.
+static double fastest_in(const abPatchContact* c, const double V[6]) {
+  const abPatchLaw* law = &c->law;
+  double most = 0;
+  for (int i = 0; i < law->ncorner; i++)
+    most = larger(most, law->aim[i] - (V[2] + V[3] * law->y[i] - V[4] * law->x[i]));
+  return most;
+}
+
+static void make_firmer(abPatchContact* c, double factor) {
+  c->law.stiffness *= factor, c->law.stiffness_t *= factor;
+  ab_patch_set_load(&c->law, c->law.load);
+  c->known = false;
+}
+
+// Whether somebody strikes: an impact lasts for one step, and is harder to solve than its depth is
+// worth.
+static bool is_struck(const abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    if (c->impulse[2] > 0 && fastest_in(c, c->start) > AB_PATCH_STRIKES * c->unit) return true;
+  }
+  return false;
+}
+
+// Whether some contact gives way to a load that nobody told of when its stiffness was set: the
+// first step in which a neighbour is pressed. Such contacts become as stiff as the load wants them.
+bool ab_patch_stiffen(abPatchIsland* island) {
+  bool any = false;
+  if (is_struck(island)) return false;
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    double way = island->system->h * fastest_in(c, c->V);
+    c->firmer = 1;
+    if (c->held || !(way > AB_PATCH_GIVES_WAY * c->thin)) continue;
+    c->firmer = fmin(way / (AB_PATCH_DEPTH * c->thin), AB_PATCH_FIRMEST);
+    make_firmer(c, c->firmer);
+    any = true;
+  }
+  return any;
+}
+
+void ab_patch_soften(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++)
+    make_firmer(island->contact[i], 1 / island->contact[i]->firmer);
+}
+
 // Effective masses along the normal and across it, and how thin the bodies are.
 static void set_scales(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
   double part[3];
@@ -144,17 +206,13 @@ static double unit_speed(const abPatchSystem* system, const abPatchContact* c, d
          1e-8 * system->problem->length / system->h;
 }
 
-// How fast the corner that strikes hardest would go on in.
-static double closing_speed(const abPatchContact* c) {
-  const abPatchLaw* law = &c->law;
-  const double* V = c->free;
-  double most = 0;
-  for (int i = 0; i < law->ncorner; i++)
-    most = larger(most, law->aim[i] - (V[2] + V[3] * law->y[i] - V[4] * law->x[i]));
-  return most;
+// Who has carried nothing has no friction to go on with, and where the patch was tells nothing.
+static bool has_past(const abPatchMemory* m) {
+  return m->h > 0 && (m->impulse[2] > 0 || m->rest > 0 || m->held || m->sunk);
 }
 
-static void set_contact(const abPatchSystem* system, int index, abPatchContact* c, double* store) {
+AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int index,
+                                           abPatchContact* c, double* store) {
   const abContactProblem* problem = system->problem;
   const abPair* pair = &problem->pair[index];
   const abPatch* patch = &pair->patch;
@@ -168,10 +226,13 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   relative_at(problem, c, true, c->free);
   ab_patch_set_area(pair, &c->law, store);
   set_scales(system, pair, c);
-  bool fresh = pair->fresh || !(memory->h > 0);
-  if (!fresh)
-    place = ab_patch_find_place(pair, c), fresh = ab_patch_displaced(memory, &place, c->thin);
+  bool found = pair->fresh || !(memory->h > 0);
+  if (!found)
+    place = ab_patch_find_place(pair, c), found = ab_patch_displaced(memory, &place, c->thin);
+  c->sunk = is_sunk(system, pair, c, found);
+  bool fresh = found || !has_past(memory);
   if (fresh) memset(memory, 0, sizeof *memory);
+  ab_patch_recall_rest(pair, fresh ? NULL : &place, c);
   double load = fresh ? 0 : memory->load * system->h / memory->h;
   c->load_before = fresh ? 0 : system->h / memory->h * fmax(0, memory->impulse[2]);
   c->unit = unit_speed(system, c, load);
@@ -189,7 +250,7 @@ static void set_contact(const abPatchSystem* system, int index, abPatchContact* 
   }
   ab_patch_check_drift(system, c, fresh);
   if (c->rebounds) memset(c->drift, 0, sizeof c->drift);
-  set_stiffness(system, c, fmax(load, c->mass * fmax(c->unit, closing_speed(c))));
+  set_stiffness(system, c, fmax(load, c->mass * fmax(c->unit, fastest_in(c, c->free))));
   bool friction = pair->surface.condim != 1 && !c->held;
   c->mu_static = friction ? pair->surface.mu_static : 0;
   c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
@@ -213,25 +274,15 @@ static bool takes_part(const abContactProblem* problem, const abPair* pair) {
 
 // Most of a tree's velocities do not move a given body: only the columns that do are kept.
 static abStatus find_branch(const abContactProblem* problem, int body, const abMover* mover,
-                            double* dense, const abPatchBranch** out) {
-  const abResponse* r = problem->response;
-  int n = mover->ndof, used = 0;
+                            abPatchBranch** out) {
+  int n = mover->ndof;
   abPatchBranch* b = AB_TAKE(problem->scratch, abPatchBranch, 1);
   if (!b) return AB_ERROR_MEMORY;
   b->at = AB_TAKE(problem->scratch, int, n);
   b->J = ab_arena_take(problem->scratch, sizeof *b->J * (size_t)n);
   if (!b->at || !b->J) return AB_ERROR_MEMORY;
-  ab_response_jacobian(r, body, dense);
-  for (int j = 0; j < n; j++) {
-    bool moves = false;
-    for (int i = 0; i < 6; i++) {
-      b->J[used][i] = dense[i * n + j];
-      moves |= dense[i * n + j] != 0;
-    }
-    if (moves) b->at[used++] = j;
-  }
-  b->n = used;
-  ab_response_block(r, body, body, &b->mobility);
+  b->n = ab_response_branch(problem->response, body, b->at, b->J);
+  b->known = false;
   *out = b;
   return AB_OK;
 }
@@ -239,21 +290,15 @@ static abStatus find_branch(const abContactProblem* problem, int body, const abM
 static abStatus find_branches(abPatchSystem* system) {
   const abContactProblem* problem = system->problem;
   const abResponse* r = problem->response;
-  system->branch = AB_TAKE(problem->scratch, const abPatchBranch*, problem->nbody);
+  system->branch = AB_TAKE(problem->scratch, abPatchBranch*, problem->nbody);
   if (!system->branch) return AB_ERROR_MEMORY;
   for (int i = 0; i < problem->nbody; i++) system->branch[i] = NULL;
-  int most = 0;
-  for (int m = 0; m < r->nmover; m++)
-    if (r->mover[m].jointed && r->mover[m].ndof > most) most = r->mover[m].ndof;
-  double* dense = AB_TAKE(problem->scratch, double, 6 * most);
-  if (!dense) return AB_ERROR_MEMORY;
-  for (int p = 0; p < problem->npair && most > 0; p++) {
+  for (int p = 0; p < problem->npair; p++) {
     int body[2] = {problem->pair[p].body1, problem->pair[p].body2};
     for (int k = 0; k < 2; k++) {
       int m = r->mover_of_body[body[k]];
       if (m < 0 || !r->mover[m].jointed || system->branch[body[k]]) continue;
-      abStatus status =
-          find_branch(problem, body[k], &r->mover[m], dense, &system->branch[body[k]]);
+      abStatus status = find_branch(problem, body[k], &r->mover[m], &system->branch[body[k]]);
       if (status != AB_OK) return status;
     }
   }
@@ -344,13 +389,10 @@ static abStatus add_tree(abPatchIsland* island, int b, abArena* arena) {
   const abResponse* r = system->problem->response;
   int n = island->size[b];
   double* M = AB_TAKE(arena, double, n* n);
-  double* L = AB_TAKE(arena, double, n* n);
   double* D = AB_TAKE(arena, double, n);
-  if (!M || !L || !D) return AB_ERROR_MEMORY;
+  if (!M || !D) return AB_ERROR_MEMORY;
   ab_response_inertia(r, island->mover[b], M);
-  memcpy(L, M, sizeof(double) * (size_t)(n * n));
-  double most = 0;
-  for (int i = 0; i < n; i++) most = fmax(most, D[i] = M[i * n + i]);
+  for (int i = 0; i < n; i++) D[i] = M[i * n + i];
   int first = system->row_start[island->mover[b]], last = system->row_start[island->mover[b] + 1];
   for (int i = first; i < last; i++) {
     const abRow* row = &system->problem->row[i];
@@ -358,11 +400,9 @@ static abStatus add_tree(abPatchIsland* island, int b, abArena* arena) {
       D[row->dof + k] -= row->weight * row->s[k] * row->s[k];
   }
   // what is left of a difference of large numbers is at least the rounding of the large one
-  for (int i = 0; i < n; i++) D[i] = fmax(D[i], 1e-9 * M[i * n + i]);
-  island->nregularised += branch_factor(n, L, NULL, DBL_EPSILON * DBL_EPSILON * most);
+  for (int i = 0; i < n; i++) D[i] = 1 / fmax(D[i], 1e-9 * M[i * n + i]);
   island->inertia[b] = M;
-  island->factor[b] = L;
-  island->diagonal[b] = D;
+  island->per[b] = D;
   return AB_OK;
 }
 
@@ -417,16 +457,15 @@ abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island
   island->contact = AB_TAKE(arena, abPatchContact*, ncontact);
   island->inertia = AB_TAKE(arena, const double*, nblock);
   island->factor = AB_TAKE(arena, const double*, nblock);
-  island->diagonal = AB_TAKE(arena, const double*, nblock);
-  if (!size || !offset || !island->contact || !island->inertia || !island->factor ||
-      !island->diagonal)
+  island->per = AB_TAKE(arena, const double*, nblock);
+  if (!size || !offset || !island->contact || !island->inertia || !island->factor || !island->per)
     return AB_ERROR_MEMORY;
   for (int i = 0; i < ncontact; i++) island->contact[i] = system->contact[islands->pair[pair0 + i]];
   offset[0] = 0;
   for (int b = 0; b < nblock; b++) {
     size[b] = r->mover[island->mover[b]].ndof;
     offset[b + 1] = offset[b] + size[b];
-    island->inertia[b] = island->factor[b] = island->diagonal[b] = NULL;
+    island->inertia[b] = island->factor[b] = island->per[b] = NULL;
   }
   island->ndof = offset[nblock];
   if (!take_vectors(island, arena) || add_rows(island, arena) != AB_OK ||

@@ -62,9 +62,11 @@ static void delay_rebounds(abPatchIsland* island) {
 static bool shift_load(abPatchIsland* island) {
   const abContactProblem* problem = island->system->problem;
   double least = AB_PATCH_SHIFT_UNSEEN * island->system->gravity * island->system->h;
-  bool any = false, jointed = false;
+  bool any = false, jointed = false, free = false;
   if (island->njoin > 0) return false;  // laws that join bodies are made for motion along v
-  for (int b = 0; b < island->nblock; b++) jointed |= island->inertia[b] != NULL;
+  for (int b = 0; b < island->nblock; b++)
+    jointed |= island->inertia[b] != NULL, free |= !island->inertia[b];
+  if (!free) return false;
   Moves* moves = AB_TAKE(island->scratch, Moves, island->nblock);
   if (!moves) return false;
   find_calm(island, moves);
@@ -100,7 +102,8 @@ static bool let_go(abPatchIsland* island) {
 void ab_patch_find_shift(abPatchIsland* island, abPatchMatrix* matrix) {
   bool any = shift_load(island), made = matrix->value != NULL;
   if (any && !made) made = ab_patch_matrix(island, matrix) == AB_OK;
-  if (any && made) {
+  island->shifted = any && made;
+  if (island->shifted) {
     if (let_go(island) || !matrix->factored) ab_patch_factor(island, matrix);
     ab_patch_back(matrix, island->shift);
     for (int b = 0; b < island->nblock; b++)  // joints are not moved back in time

@@ -15,7 +15,11 @@
 // sticks, f_t / l where it slips. After each linear solve the normal impulse of the step, N =
 // (answer - G J d)_n, becomes the load, friction changes by rate (N - l), and d by one more
 // substitution with the factors at hand. The matrix is positive definite whatever the loads, so d
-// descends. As soon as the loads are right to AB_PATCH_GAP they are frozen, and the end is convex.
+// descends. Of a step that is shortened the loads change by the same share: they belong to d as the
+// velocities do, and loads of a step that is not taken throw the whole island back. Where d goes
+// uphill at once with its loads, the next step leaves them as they are, which always descends; but
+// where the forces are balanced only other loads lead on, and they change nonetheless. As soon as
+// the loads are right to AB_PATCH_GAP they are frozen, and the end is convex.
 //
 // The first iterations are full steps, with the law linearised where each contact alone would go
 // (alone.c); then the steps are those of Newton's method with an exact line search.
@@ -25,6 +29,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "base/simd.h"
 #include "contact/patch/newton.h"
 #include "math/spatial.h"
 
@@ -32,6 +37,19 @@ static bool has_joints(const abPatchIsland* island) {
   for (int b = 0; b < island->nblock; b++)
     if (island->inertia[b]) return true;
   return false;
+}
+
+// The contacts that are to be solved each alone (alone.c) need all of their bodies' response.
+static void find_mobilities(const abPatchIsland* island) {
+  const abResponse* r = island->system->problem->response;
+  for (int i = 0; i < island->ncontact; i++)
+    for (int k = 0; k < 2; k++) {
+      const abPatchSide* side = &island->contact[i]->side[k];
+      abPatchBranch* b = side->branch;
+      if (!b || b->known) continue;
+      ab_response_block(r, side->body, side->body, &b->mobility);
+      b->known = true;
+    }
 }
 
 static abStatus take_work(abPatchIsland* island, abPatchWork* w) {
@@ -84,7 +102,7 @@ bool ab_patch_find_direction(abPatchIsland* island, abPatchWork* w) {
   return true;
 }
 
-void ab_patch_take_step(abPatchIsland* island, double a) {
+AB_SIMD AB_FLATTEN void ab_patch_take_step(abPatchIsland* island, double a) {
   for (int i = 0; i < island->ndof; i++) island->v[i] += a * island->direction[i];
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
@@ -99,24 +117,42 @@ void ab_patch_take_step(abPatchIsland* island, double a) {
 
 // --- the whole
 
-// A step solved with a matrix as stiff as contacts are has a rounding as large against the inertia:
-// momentum would be lost by it. What the invariant lacks, M (v - v_free) - sum J^T impulse, is free
-// of that, since impulses act on both bodies alike; taken off through the same matrix it leaves
-// what lies within the contacts as it is.
-static void restore_momentum(abPatchIsland* island, const abPatchWork* w) {
-  double *lack = island->gradient, change[6];
+// What the invariant lacks, M (v - v_free) - sum J^T impulse, but not of velocities that a row or a
+// law acts on: their impulses follow from the velocities found.
+static void find_lack(const abPatchIsland* island, double* lack) {
+  double f[6];
   for (int i = 0; i < island->ndof; i++) island->direction[i] = island->v[i] - island->v_free[i];
   ab_patch_apply_inertia(island, island->direction, lack);
   for (int i = 0; i < island->ncontact; i++) {
-    for (int k = 0; k < 6; k++) change[k] = -island->contact[i]->impulse[k];
-    ab_patch_scatter(island, island->contact[i], change, lack);
+    for (int k = 0; k < 6; k++) f[k] = -island->contact[i]->impulse[k];
+    ab_patch_scatter(island, island->contact[i], f, lack);
   }
+  for (int i = 0; i < island->nrow; i++)
+    for (int k = 0; k < island->row[i].row->n; k++) lack[island->row[i].at + k] = 0;
+  for (int i = 0; i < island->njoin; i++)
+    for (int k = 0; k < island->join[i].row->n; k++) lack[island->join[i].at[k]] = 0;
+}
+
+// A step solved with a matrix as stiff as contacts are has a rounding as large against the inertia:
+// momentum would be lost by it. What the invariant lacks is free of that, since impulses act on
+// both bodies alike; taken off through the same matrix it leaves what lies within the contacts as
+// it is. The rest is taken off body by body, to the last bit.
+static void restore_momentum(abPatchIsland* island, const abPatchWork* w) {
+  double *lack = island->gradient, change[6];
+  find_lack(island, lack);
   ab_patch_back(&w->matrix, lack);
   for (int i = 0; i < island->ndof; i++) island->v[i] -= lack[i];
   for (int i = 0; i < island->ncontact; i++) {
     ab_patch_relative(island, island->contact[i], lack, change);
     for (int k = 0; k < 6; k++) island->contact[i]->V[k] -= change[k];
   }
+  if (island->nrow == 0 && island->njoin == 0) {
+    ab_patch_momenta(island);
+    return;
+  }
+  find_lack(island, lack);
+  ab_patch_solve_inertia(island, lack);
+  for (int i = 0; i < island->ndof; i++) island->v[i] -= lack[i];
 }
 
 // Who slides with the impulses of the last step: decided once, since the first iterates may say
@@ -157,9 +193,9 @@ static double rounding(const abPatchIsland* island) {
 static bool tree_moves(const abPatchIsland* island) {
   double speed = island->system->gravity * island->system->h;
   for (int b = 0; b < island->nblock; b++) {
-    const double *D = island->diagonal[b], *v = island->v + island->offset[b];
+    const double *per = island->per[b], *v = island->v + island->offset[b];
     double sum = 0;
-    for (int i = 0; i < island->size[b] && D; i++) sum += D[i] * v[i] * v[i];
+    for (int i = 0; i < island->size[b] && per; i++) sum += v[i] * v[i] / per[i];
     if (sum > island->mass[b] * speed * speed) return true;
   }
   return false;
@@ -195,6 +231,18 @@ static void keep_last(abPatchIsland* island) {
   }
 }
 
+// The first step with each contact relaxed. A contact that hardly moves otherwise than in the last
+// step begins where that left it: the stiff law at V may say anything there. The others begin at V.
+static void begin_relaxed(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    double d[6];
+    for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->last[k];
+    if (ab_patch_speed(c, d) <= AB_PATCH_GOES_ON * c->unit) memcpy(c->X, c->last, sizeof c->X);
+  }
+  ab_patch_relax(island);
+}
+
 // The first step of an island with joints: the law is linearised where the last step left each
 // contact. Who pressed and slid there mostly still does, with the same corners and in nearly the
 // same direction, while the velocities that the impulses of the last step lead to are off by more
@@ -208,78 +256,178 @@ static void begin_at_last(abPatchIsland* island) {
   }
 }
 
+// Contacts take energy, so what they change is no more than the free motion has, but for targets
+// and factors of two. Steps with each contact linearised where it alone would go are full ones, and
+// where two contacts of the same place answer each other they may run away: by factors of a
+// thousand from one to the next, until rounding has eaten the momentum. After ab_patch_residual.
+static bool runs_away(const abPatchIsland* island) {
+  double change = 0, most = 0;
+  for (int i = 0; i < island->ndof; i++) change += island->direction[i] * island->momentum[i];
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    double speed = fmax(c->unit, fmax(ab_patch_speed(c, c->free), fabs(c->law.target[0][0])));
+    most += c->mass * speed * speed;
+  }
+  if (!(change > AB_PATCH_RUNS_AWAY * most)) return false;
+  ab_patch_apply_inertia(island, island->v_free, island->direction);
+  for (int i = 0; i < island->ndof; i++) most += island->v_free[i] * island->direction[i];
+  return change > AB_PATCH_RUNS_AWAY * most;
+}
+
+void ab_patch_begin_anew(abPatchIsland* island) {
+  for (int i = 0; i < island->ncontact; i++) {
+    abPatchContact* c = island->contact[i];
+    memset(c->impulse, 0, sizeof c->impulse);
+    ab_patch_set_load(&c->law, fmax(c->load_before, ab_patch_least_load(c)));
+    c->known = false;
+  }
+  ab_patch_momenta(island);
+  ab_patch_set_twists(island);
+}
+
+// --- Newton's method
+
+typedef struct Progress {
+  bool only;     // the island is one contact
+  bool direct;   // loads are solved for at once
+  bool relaxed;  // the law is linearised where each contact alone would go
+  bool renewed;  // of direct islands: who slides is decided
+  int since;     // looks since the residual was halved
+  int accepted;  // how often loads that are right to the tolerance are followed on
+  double tolerance, enough;
+  double gap, best, taken;
+  abPatchFollow loads;
+} Progress;
+
+static Progress begin_progress(abPatchIsland* island) {
+  bool only = ab_patch_only(island), joined = has_joints(island) || island->njoin > 0;
+  bool direct = joined && island->ncontact <= AB_PATCH_MOST_DIRECT && !only;
+  if (!direct) find_sliding(island);
+  double tolerance = island->system->param[AB_PATCH_TOLERANCE], enough = wanted_residual(island);
+  bool calm = enough < AB_PATCH_STRIKING_SHARE * tolerance;
+  double direct_gap = calm ? AB_PATCH_DIRECT_GAP : AB_PATCH_MOVING_GAP;
+  return (Progress){.only = only,
+                    .direct = direct,
+                    .relaxed = only,
+                    .accepted = direct ? AB_PATCH_MOST_ACCEPTED_DIRECT : AB_PATCH_MOST_ACCEPTED,
+                    .tolerance = tolerance,
+                    .enough = enough,
+                    .best = INFINITY,
+                    .taken = 1,
+                    .loads = {.enough = direct ? direct_gap : ab_patch_wanted_gap(island),
+                              .direct = direct,
+                              .share = 0.5}};
+}
+
+static void look_again(abPatchIsland* island, Progress* p) {
+  ab_patch_evaluate_all(island);
+  measure(island, &p->gap);
+}
+
+// The law where the iteration has come to, and the residual; n: the number of steps so far.
+static void look(abPatchIsland* island, Progress* p, int n) {
+  if (n == 1 && p->relaxed && !p->direct && !p->only) renew_profiles(island);
+  // the only contact has found its place by then
+  bool turn = n > 0 && (p->direct || (p->only && island->contact[0]->far == 0));
+  if (n > 0 && p->relaxed && !turn) {
+    int far = ab_patch_relax(island);
+    turn = island->residual <= 0.2 || n >= AB_PATCH_MOST_RELAXED || far == 0;
+  }
+  if (turn) p->relaxed = false;
+  if (n == 0 || !p->relaxed) ab_patch_evaluate_all(island);
+  measure(island, &p->gap);
+  if (p->relaxed && n > 1 && runs_away(island)) {
+    p->relaxed = false;
+    ab_patch_begin_anew(island);
+    look_again(island, p);
+  }
+}
+
+// After the first look, how the iteration begins; of direct islands later, who slides.
+static void choose_way(abPatchIsland* island, Progress* p, int n) {
+  bool near = island->residual <= AB_PATCH_NEAR;
+  if (n == 0 && p->direct) {
+    p->relaxed = !all_linear(island);
+    p->loads.good = p->gap <= AB_PATCH_GOOD_LOADS;
+  } else if (n == 0) {
+    p->relaxed |= !near;
+  } else if (p->direct && !p->renewed && (near || n >= AB_PATCH_LATEST_RENEWAL)) {
+    p->renewed = true;
+    find_sliding(island);
+    renew_profiles(island);
+    look_again(island, p);
+  }
+}
+
+// Whether forces and loads are right, or rounding stops the iteration.
+static bool is_solved(const abPatchIsland* island, Progress* p) {
+  int most = 0.01 * p->gap <= p->tolerance ? p->accepted : AB_PATCH_MOST_FOLLOWED;
+  bool settled = p->gap <= p->loads.enough || p->loads.times >= most;
+  if (island->residual <= p->enough && settled) return true;
+  if (island->residual < 0.5 * p->best) p->best = island->residual, p->since = 0;
+  return ++p->since > 3 && settled && island->residual <= p->tolerance;
+}
+
+static abStatus prepare(abPatchIsland* island, abPatchWork* w, const Progress* p) {
+  abStatus status = take_work(island, w);
+  if (status == AB_OK && p->relaxed && !p->direct) {
+    find_mobilities(island);
+    status = ab_patch_alone(island);
+  }
+  if (status != AB_OK || !p->relaxed) return status;
+  if (p->direct)
+    begin_at_last(island);
+  else
+    begin_relaxed(island);
+  island->residual = ab_patch_residual(island);
+  return AB_OK;
+}
+
+// The step, after its direction is known; the loads follow it.
+static void go_on(abPatchIsland* island, abPatchWork* w, Progress* p) {
+  bool far = island->residual > AB_PATCH_NEAR, uphill = p->taken < AB_PATCH_HARDLY_MOVES;
+  bool follows = p->direct ? !p->relaxed : !(far && uphill);
+  if (follows) ab_patch_follow(island, w, &p->loads, p->relaxed, p->gap);
+  p->taken = p->relaxed ? 1 : ab_patch_line_search(island, w);
+  ab_patch_take_step(island, p->taken);
+  uphill = p->taken < AB_PATCH_HARDLY_MOVES;
+  if (follows && !p->direct && p->taken < 1 && (far || !uphill))
+    ab_patch_shorten_loads(island, p->taken);
+}
+
+static void finish(abPatchIsland* island, abPatchWork* w, const Progress* p) {
+  bool joined = island->njoin > 0;
+  island->residual = ab_patch_reported(island->residual, p->gap);
+  if (!(island->residual <= p->tolerance) && w->load_step && !joined)
+    island->residual = ab_patch_fall_back(island, w, 0.1 * p->tolerance, island->residual);
+  if (w->matrix.factored) restore_momentum(island, w);
+  ab_patch_join_finish(island);
+  ab_patch_find_shift(island, &w->matrix);
+}
+
 // An island with joints may have several solutions, four feet that push against each other, say,
 // with some of them in the air. Loads that are right already are the way to the one that goes on
 // from the last step: they are left alone until the forces are nearly balanced. Then who slides is
 // decided, and where friction acts.
 abStatus ab_patch_solve(abPatchIsland* island) {
-  const double* param = island->system->param;
-  bool joined = island->njoin > 0, renewed = false;
-  bool only = ab_patch_only(island), relaxed = island->departure > 0.01 || only,
-       direct = (has_joints(island) || joined) && island->ncontact <= AB_PATCH_MOST_DIRECT && !only;
-  if (!direct) find_sliding(island);
-  if (direct) keep_last(island);
-  double tolerance = param[AB_PATCH_TOLERANCE], enough = wanted_residual(island);
-  int most = (int)param[AB_PATCH_ITERATIONS], since = 0;
-  double gap = 0, best = INFINITY;
-  double direct_gap =
-      enough < AB_PATCH_STRIKING_SHARE * tolerance ? AB_PATCH_DIRECT_GAP : AB_PATCH_MOVING_GAP;
-  abPatchFollow loads = {
-      .enough = direct ? direct_gap : ab_patch_wanted_gap(island), .direct = direct, .share = 0.5};
-  int accepted = direct ? AB_PATCH_MOST_ACCEPTED_DIRECT : AB_PATCH_MOST_ACCEPTED;
+  Progress p = begin_progress(island);
   abPatchWork w = {0};
+  int most = (int)island->system->param[AB_PATCH_ITERATIONS];
+  keep_last(island);
   for (int n = 0;; n++) {
-    bool turn = n > 0 && (direct || (only && island->contact[0]->far == 0));  // found by then
-    if (n == 1 && relaxed && !direct && !only) renew_profiles(island);
-    if (n > 0 && relaxed && !turn) {
-      int far = ab_patch_relax(island);
-      turn = island->residual <= 0.2 || n >= AB_PATCH_MOST_RELAXED || far == 0;
-    }
-    if (turn) relaxed = false;
-    if (n == 0 || !relaxed) ab_patch_evaluate_all(island);
-    measure(island, &gap);
-    if (n == 0 && direct) relaxed = !all_linear(island), loads.good = gap <= AB_PATCH_GOOD_LOADS;
-    if (n > 0 && direct && !renewed &&
-        (island->residual <= AB_PATCH_NEAR || n >= AB_PATCH_LATEST_RENEWAL)) {
-      renewed = true;
-      find_sliding(island);
-      renew_profiles(island);
-      ab_patch_evaluate_all(island);
-      measure(island, &gap);
-    }
-    if (n == 0 || !relaxed) {
-      bool settled = gap <= loads.enough ||
-                     loads.times >= (0.01 * gap <= tolerance ? accepted : AB_PATCH_MOST_FOLLOWED);
-      if (island->residual <= enough && settled) break;
-      if (island->residual < 0.5 * best) best = island->residual, since = 0;
-      // rounding stops it
-      if (++since > 3 && settled && island->residual <= tolerance) break;
-    }
+    look(island, &p, n);
+    choose_way(island, &p, n);
+    if ((n == 0 || !p.relaxed) && is_solved(island, &p)) break;
     if (n >= most || !isfinite(island->residual)) break;
-    if (n == 0) {
-      abStatus status = take_work(island, &w);
-      if (status == AB_OK && relaxed && !direct) status = ab_patch_alone(island);
-      if (status != AB_OK) return status;
-      if (relaxed && direct) begin_at_last(island);
-      if (relaxed && !direct) ab_patch_relax(island);
-      if (relaxed) island->residual = ab_patch_residual(island);
-    }
+    abStatus status = n == 0 ? prepare(island, &w, &p) : AB_OK;
+    if (status != AB_OK) return status;
     island->iterations++;
     if (!ab_patch_find_direction(island, &w)) {
       island->nregularised++;
       break;
     }
-    if (!(direct && relaxed)) ab_patch_follow(island, &w, &loads, relaxed, gap);
-    ab_patch_take_step(island, relaxed ? 1 : ab_patch_line_search(island, &w));
+    go_on(island, &w, &p);
   }
-  island->residual = ab_patch_reported(island->residual, gap);
-  if (!(island->residual <= tolerance) && w.load_step && !joined)
-    island->residual = ab_patch_fall_back(island, &w, 0.1 * tolerance, island->residual);
-  if (w.matrix.factored && island->nrow == 0 && !joined) {
-    restore_momentum(island, &w);
-    ab_patch_momenta(island);  // to the last bit
-  }
-  ab_patch_join_finish(island);
-  ab_patch_find_shift(island, &w.matrix);
+  finish(island, &w, &p);
   return AB_OK;
 }

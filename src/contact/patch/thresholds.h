@@ -22,6 +22,13 @@
 #define AB_PATCH_OFFSET_IMPACT 1e-7
 // Depth at rest, as a share of the thinner body, that no load may exceed: stiffness follows.
 #define AB_PATCH_DEPTH 1e-6
+// A contact that gives way by more than this share of the thinner body in a step is as stiff as its
+// load wants it in the same step. Larger: what is pressed through others lies deep after the first
+// step; smaller: time only.
+#define AB_PATCH_GIVES_WAY 1e-4
+// Not where a contact closes faster than this many times what the loads of a step explain. Larger:
+// time in heaps of fast bodies.
+#define AB_PATCH_STRIKES 4.0
 // Depth is taken back with this part of the speed that counts as one at the deepest corner, some 25
 // times what a body at rest needs there: as much as one needs that stands nearly on an edge.
 #define AB_PATCH_LIFT 5e-3
@@ -29,7 +36,8 @@
 // show as energy in a tower that has just been put up, all of whose contacts lift all that is above
 // them.
 #define AB_PATCH_LIFT_ALL 5e-4
-// Depth that nothing else explains (a bad start) is taken back within this time [s].
+// Depth that nothing else explains (a bad start) is taken back within this time [s], of small
+// bodies within that in which they fall by their size.
 #define AB_PATCH_RECOVERY_TIME 0.1
 // But what is less deep than this part of the thinner body, as a face that lands turning is, the
 // more slowly the less it is: nobody sees it, but as energy it would be seen.
@@ -50,6 +58,18 @@
 #define AB_PATCH_REBOUND 0.1
 // Rounds in which a rebound that gains energy is lowered, by halves.
 enum { AB_PATCH_MOST_LOWERED = 8 };
+// Depth taken back may add this share of the kinetic energy and this share of what a step's fall
+// from rest gives. Larger: it is seen as energy; smaller: depth stays.
+#define AB_PATCH_GAIN 5e-7
+#define AB_PATCH_GAIN_FALL 5e-3
+// A gain of which less than this share is the work of depth taken back has another cause.
+#define AB_PATCH_GAIN_LEFT 0.01
+// Rounds in which recovery is slowed down. Fewer: some of the gain is left.
+enum { AB_PATCH_MOST_SLOWED = 3 };
+// A contact that begins deeper than this share of the thinner body, and than its motion explains,
+// was put there; it has come out where no more is left than the other.
+#define AB_PATCH_SUNK 1e-3
+#define AB_PATCH_OUT 1e-5
 
 // --- the area
 
@@ -99,7 +119,7 @@ enum { AB_PATCH_FIELD_STEPS = 8 };
 #define AB_PATCH_CANNOT_OPEN 1e-6
 // Turns of the joints [rad] beyond which a depth is not taken back, if it is deeper than this share
 // of the thinner body, so that a cam at its dead centre presses on; it has opened when less than a
-// tenth of that is left.
+// tenth of that is left, or of what it was.
 #define AB_PATCH_TURN_TO_OPEN 1.0
 #define AB_PATCH_OUT_OF_REACH 1e-2
 // A contact begins deep beyond this share. Smaller: feet some millimetres in the floor do not come
@@ -114,6 +134,11 @@ enum { AB_PATCH_FIELD_STEPS = 8 };
 // pushed through a dead centre, with energy from nowhere. Smaller: feet of heavy robots stay some
 // millimetres in the floor.
 #define AB_PATCH_JAMMED 100.0
+// That below AB_PATCH_OUT_OF_REACH in inverse proportion to the depth, and never where it is less
+// than this share of the thinner body: a hundred times what the largest load leaves. Larger: a link
+// that its joint's limit or friction holds is pressed ever harder, to any force; smaller: grips
+// count as jams.
+#define AB_PATCH_JAMS 1e-4
 #define AB_PATCH_HARDER 10.0
 // Who presses more than this many times what would move its own bodies out is in an overlap that
 // contradicts another. Larger: forces as large.
@@ -129,7 +154,15 @@ enum { AB_PATCH_FIELD_STEPS = 8 };
 enum { AB_PATCH_FEW = 1 };
 #define AB_PATCH_FEW_SHARE 1e-6
 // Steps with each contact relaxed. More: time only; fewer: heaps need the slow way.
-enum { AB_PATCH_MOST_RELAXED = 12 };
+enum { AB_PATCH_MOST_RELAXED = 8 };
+// In the first of them a contact begins where the last step left it if its velocity has changed by
+// less than this share of its unit. Larger: those that strike begin far off; smaller: what slowly
+// slides and turns takes twice the steps.
+#define AB_PATCH_GOES_ON 0.1
+// Velocities that contacts change by more than this many times (squared) what the free motion, the
+// targets and the loads have: such steps run away. Smaller: rebounds and bad starts are taken for
+// that; larger: rounding of what they passed through stays in the result.
+#define AB_PATCH_RUNS_AWAY 1e4
 // Each contact alone: how much stiffer than its own bodies its surroundings are taken; below which
 // share of its unit speed a step leaves it where it is, beyond which it is far off; most steps,
 // rounds and halvings. Softer: full steps oscillate; stiffer: they are short.
@@ -147,8 +180,12 @@ enum { AB_PATCH_LOCAL_STEPS = 12, AB_PATCH_LOCAL_ROUNDS = 8, AB_PATCH_LOCAL_CUTS
 enum { AB_PATCH_MOST_DIRECT = 24, AB_PATCH_MOST_FOLLOWED = 60 };
 // How often they follow without waiting. After that each change waits until the residual is near
 // zero, and is a part of what is wanted that shrinks from one to the next, until the residual stays
-// there. Fewer: steps of heaps stay unsolved.
-enum { AB_PATCH_BOLD = 4 };
+// there. Fewer: heaps of a thousand need up to twice the steps; more: two or three contacts that
+// wedge each other in go round in circles for as long.
+enum { AB_PATCH_BOLD = 25, AB_PATCH_BOLD_DIRECT = 4 };
+// A step shorter than this goes uphill with the loads it leads to: the next one leaves them alone.
+// Smaller: step after step is as short; larger: loads lag behind.
+#define AB_PATCH_HARDLY_MOVES 1e-2
 // Loads of the last step as good as this are left alone until the forces are nearly balanced, or so
 // many steps; and how often loads that are right to the tolerance are followed on.
 #define AB_PATCH_GOOD_LOADS 1e-2

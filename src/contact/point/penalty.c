@@ -17,8 +17,8 @@ static const abParam param[] = {
 };
 
 typedef struct Memory {
-  abVec3 stretch;  // of the friction spring
-  bool sliding;
+  abVec3 stretch;         // of the friction spring
+  unsigned char sliding;  // a flag; a byte, since a state may come from a file
 } Memory;
 
 static abVec3 deepest(const abPatch* patch) {

@@ -64,7 +64,7 @@ typedef struct Memory {
   abVec3 center;  // of the last patch
   double r[2];    // stretch of the friction springs at the centre, in the patch frame
   double theta;
-  bool dynamic;
+  unsigned char dynamic;  // a flag; a byte, since a state may come from a file
 } Memory;
 
 // A planar wrench or motion: two components in the plane, one about the normal.

@@ -271,9 +271,9 @@ bool ab_volume_islands(const abContactProblem* problem, abIslands* islands);
 
 // What is remembered of a pair.
 typedef struct abVolumeMemory {
-  double f[6];      // of the last step, world axes, at the patch centre
-  double plane[6];  // of the cone test, scaled patch frame; zero if there is none
-  bool slid;
+  double f[6];         // of the last step, world axes, at the patch centre
+  double plane[6];     // of the cone test, scaled patch frame; zero if there is none
+  unsigned char slid;  // a flag; a byte, since a state may come from a file
 } abVolumeMemory;
 void ab_volume_recall(abVolumeContact* c);
 void ab_volume_remember(const abVolumeContact* c);

@@ -20,12 +20,12 @@ typedef struct abCompiler {
   int *site_from, *site_to;
   abPose* pose;  // of the bodies in the world at q0
   bool* paired;  // per geom: some abPairRule names it
-  // the different polyhedra, and which of them each geom and each body's hull uses (-1: none)
+  // the different polyhedra, and which of them each geom and each hull uses (-1: none)
   int npoly, poly_capacity;
   abPolyhedron** poly;
   const abPolyhedron** place;  // where they lie in the model's block
   int *geom_poly, *hull_poly;
-  abShape* hull;  // per body; type AB_SHAPE_PLANE where there is none
+  abShape* hull;  // at most one per body
 } abCompiler;
 
 abStatus ab_compile_no_memory(abCompiler* c);

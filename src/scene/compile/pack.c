@@ -59,16 +59,8 @@ static void pack_named(const abCompiler* c, Block* block, abModel* m) {
     a.triangle = PUT(block, a.triangle, a.ntriangle);
     if (mesh) mesh[i] = a;
   }
-  for (int i = 0; i < m->nkey; i++) {
-    abKey a = c->model.key[i];
-    a.name = put_string(block, a.name);
-    a.q = PUT(block, a.q, m->nq);
-    a.v = PUT(block, a.v, m->nv);
-    a.ctrl = PUT(block, a.ctrl, m->nactuator);
-    a.mocap_pos = PUT(block, a.mocap_pos, m->nmocap);
-    a.mocap_quat = PUT(block, a.mocap_quat, m->nmocap);
-    if (key) key[i] = a;
-  }
+  for (int i = 0; i < m->nkey; i++)
+    if (s = put_string(block, c->model.key[i].name), key) key[i].name = s;
   m->joint = joint, m->actuator = actuator, m->setting = setting, m->mesh = mesh, m->key = key;
   m->site = site, m->tendon = tendon, m->equality = equality;
 }
@@ -77,14 +69,10 @@ static void pack_named(const abCompiler* c, Block* block, abModel* m) {
 static void pack_shapes(const abCompiler* c, Block* block, abModel* m) {
   abBody* body = PUT(block, c->body, m->nbody);
   abGeom* geom = PUT(block, c->geom, m->ngeom);
-  abShape* hull = PUT(block, c->hull, m->nbody);
+  abShape* hull = PUT(block, c->hull, m->nhull);
   const char* s;
-  for (int i = 0; i < m->nbody; i++) {
-    s = put_string(block, c->body[i].name);
-    if (!body) continue;
-    body[i].name = s;
-    body[i].hull = c->hull_poly[i] >= 0 ? &hull[i] : NULL;
-  }
+  for (int i = 0; i < m->nbody; i++)
+    if (s = put_string(block, c->body[i].name), body) body[i].name = s;
   for (int i = 0; i < m->ngeom; i++)
     if (s = put_string(block, c->geom[i].name), geom) geom[i].name = s;
   for (int k = 0; k < c->npoly; k++) {
@@ -93,9 +81,17 @@ static void pack_shapes(const abCompiler* c, Block* block, abModel* m) {
   }
   for (int i = 0; i < m->ngeom && geom; i++)
     if (c->geom_poly[i] >= 0) geom[i].shape.poly = c->place[c->geom_poly[i]];
-  for (int i = 0; i < m->nbody && hull; i++)
-    if (c->hull_poly[i] >= 0) hull[i].poly = c->place[c->hull_poly[i]];
-  m->body = body, m->geom = geom;
+  for (int i = 0; i < m->nhull && hull; i++) hull[i].poly = c->place[c->hull_poly[i]];
+  m->body = body, m->geom = geom, m->hull = hull;
+}
+
+static void pack_keys(Block* block, abModel* m) {
+  size_t n = (size_t)m->nkey;
+  m->key_q = PUT(block, m->key_q, n * (size_t)m->nq);
+  m->key_v = PUT(block, m->key_v, n * (size_t)m->nv);
+  m->key_ctrl = PUT(block, m->key_ctrl, n * (size_t)m->nactuator);
+  m->key_mocap_pos = PUT(block, m->key_mocap_pos, n * (size_t)m->nmocap);
+  m->key_mocap_quat = PUT(block, m->key_mocap_quat, n * (size_t)m->nmocap);
 }
 
 static abModel* pack(const abCompiler* c, Block* block) {
@@ -106,6 +102,7 @@ static abModel* pack(const abCompiler* c, Block* block) {
   m.contact = put_string(block, m.contact);
   pack_shapes(c, block, &m);
   pack_named(c, block, &m);
+  pack_keys(block, &m);
   m.exclude = PUT(block, m.exclude, m.nexclude);
   m.pair_rule = PUT(block, m.pair_rule, m.npair_rule);
   m.mover = PUT(block, m.mover, m.nmover);

@@ -188,18 +188,29 @@ static bool is_identity(abPose p) {
   return p.p.x == 0 && p.p.y == 0 && p.p.z == 0 && p.q.x == 0 && p.q.y == 0 && p.q.z == 0;
 }
 
+static void add_hull(abCompiler* c, int body, abShape shape, int poly) {
+  int i = c->body[body].hull = c->model.nhull++;
+  c->hull[i] = shape;
+  c->hull_poly[i] = poly;
+}
+
+static abStatus add_polyhedron(abCompiler* c, int body, abPolyhedron* p, double poly_error) {
+  int poly = keep_poly(c, p);
+  if (poly < 0) return ab_compile_no_memory(c);
+  add_hull(c, body, (abShape){.type = AB_SHAPE_MESH, .poly_error = poly_error}, poly);
+  return AB_OK;
+}
+
 // One geom: its own shape if it sits in the body's frame, else its polyhedron moved there.
 static abStatus hull_of_one(abCompiler* c, int body, int geom) {
   const abGeom* g = &c->geom[geom];
-  c->hull[body] = g->shape;
-  c->hull_poly[body] = c->geom_poly[geom];
-  if (is_identity(g->pose)) return AB_OK;
+  if (is_identity(g->pose)) {
+    add_hull(c, body, g->shape, c->geom_poly[geom]);
+    return AB_OK;
+  }
   abPolyhedron* p = ab_polyhedron_moved(g->shape.poly, g->pose, c->error);
   if (!p) return AB_ERROR_MEMORY;
-  c->hull_poly[body] = keep_poly(c, p);
-  if (c->hull_poly[body] < 0) return ab_compile_no_memory(c);
-  c->hull[body] = (abShape){.type = AB_SHAPE_MESH, .poly_error = g->shape.poly_error};
-  return AB_OK;
+  return add_polyhedron(c, body, p, g->shape.poly_error);
 }
 
 static abStatus hull_of_many(abCompiler* c, int body, int npoint) {
@@ -220,10 +231,7 @@ static abStatus hull_of_many(abCompiler* c, int body, int npoint) {
   ab_free(point);
   if (!p)
     return blame(c, inner, c->scene->body.item[c->body_from[body]].source, "hull of body", b->name);
-  c->hull_poly[body] = keep_poly(c, p);
-  if (c->hull_poly[body] < 0) return ab_compile_no_memory(c);
-  c->hull[body] = (abShape){.type = AB_SHAPE_MESH, .poly_error = poly_error};
-  return AB_OK;
+  return add_polyhedron(c, body, p, poly_error);
 }
 
 abStatus ab_compile_hulls(abCompiler* c) {
@@ -231,7 +239,7 @@ abStatus ab_compile_hulls(abCompiler* c) {
     const abBody* b = &c->body[i];
     int ngeom = 0, npoint = 0, last = -1;
     bool plane = false;
-    c->hull_poly[i] = -1;
+    c->body[i].hull = -1;
     for (int k = b->geom0; k < b->geom0 + b->ngeom; k++) {
       if (!c->geom[k].collides) continue;
       ngeom++, last = k;

@@ -6,6 +6,7 @@
 #include "geometry/support.h"
 #include "math/rotation.h"
 #include "scene/compile/compile.h"
+#include "scene/orientation.h"
 
 // --- initial state and keyframes ---
 
@@ -29,8 +30,7 @@ static abStatus fill_q0(abCompiler* c) {
 
 // At unit length; a zero quaternion means no turn, as in MuJoCo.
 static abQuat key_quat(const double x[4]) {
-  abQuat q = {x[0], x[1], x[2], x[3]};
-  return quat_norm(q) > 0 ? quat_unit(q) : quat_identity();
+  return ab_orientation((abQuat){x[0], x[1], x[2], x[3]});
 }
 
 static void unit_quat(double* q) {
@@ -56,42 +56,48 @@ static abStatus key_size(abCompiler* c, const abKeyDef* d, const char* name, con
                  "key '%s': %s has %d numbers, the model has %d", name, what, given, wanted);
 }
 
+// The keyframes' numbers, all of each kind in one array.
+typedef struct Keys {
+  abKey* key;
+  double *q, *v, *ctrl;
+  abVec3* mocap_pos;
+  abQuat* mocap_quat;
+} Keys;
+
 // The poses of the mocap bodies, those of the scene where the key says nothing.
-static abStatus fill_mocap(abCompiler* c, const abKeyDef* d, abKey* key) {
+static abStatus fill_mocap(abCompiler* c, const abKeyDef* d, int k, const Keys* keys) {
   const abModel* m = &c->model;
-  abVec3* p = ab_bag_take(&c->bag, (size_t)m->nmocap * sizeof *p);
-  abQuat* q = ab_bag_take(&c->bag, (size_t)m->nmocap * sizeof *q);
-  if (!p || !q) return ab_compile_no_memory(c);
-  abStatus status = key_size(c, d, key->name, "mpos", d->mpos ? d->nmpos : 0, 3 * m->nmocap);
-  if (!status) status = key_size(c, d, key->name, "mquat", d->mquat ? d->nmquat : 0, 4 * m->nmocap);
+  const char* name = keys->key[k].name;
+  abStatus status = key_size(c, d, name, "mpos", d->mpos ? d->nmpos : 0, 3 * m->nmocap);
+  if (!status) status = key_size(c, d, name, "mquat", d->mquat ? d->nmquat : 0, 4 * m->nmocap);
   if (status) return status;
   for (int i = 0; i < m->nmocap; i++) {
     abPose pose = c->body[m->mocap_body[i]].pose;
+    size_t at = (size_t)k * (size_t)m->nmocap + (size_t)i;
     const double* x = d->mpos ? d->mpos + 3 * i : NULL;
-    p[i] = x ? v3(x[0], x[1], x[2]) : pose.p;
+    keys->mocap_pos[at] = x ? v3(x[0], x[1], x[2]) : pose.p;
     x = d->mquat ? d->mquat + 4 * i : NULL;
-    q[i] = x ? key_quat(x) : pose.q;
+    keys->mocap_quat[at] = x ? key_quat(x) : pose.q;
   }
-  key->mocap_pos = p, key->mocap_quat = q;
   return AB_OK;
 }
 
-static abStatus fill_key(abCompiler* c, int i, abKey* key) {
+static abStatus fill_key(abCompiler* c, int i, const Keys* keys) {
   const abModel* m = &c->model;
   const abKeyDef* d = &c->scene->key.item[i];
+  abKey* key = &keys->key[i];
+  size_t at = (size_t)i, nq = (size_t)m->nq, nv = (size_t)m->nv, nctrl = (size_t)m->nactuator;
+  double *q = keys->q + at * nq, *v = keys->v + at * nv;
   key->name = ab_compile_name(c, d->name, "key", i, &c->scene->key_name);
   key->time = d->time;
-  double* q = ab_bag_take(&c->bag, (size_t)m->nq * sizeof *q);
-  double* v = ab_bag_take(&c->bag, (size_t)m->nv * sizeof *v);
-  double* ctrl = ab_bag_take(&c->bag, (size_t)m->nactuator * sizeof *ctrl);
-  if (!key->name || !q || !v || !ctrl) return ab_compile_no_memory(c);
+  if (!key->name) return ab_compile_no_memory(c);
   abStatus status = key_size(c, d, key->name, "qpos", d->q ? d->nq : 0, m->nq);
   if (!status) status = key_size(c, d, key->name, "qvel", d->v ? d->nv : 0, m->nv);
   if (!status) status = key_size(c, d, key->name, "ctrl", d->ctrl ? d->nctrl : 0, m->nactuator);
   if (status) return status;
-  memcpy(q, d->q ? d->q : m->q0, (size_t)m->nq * sizeof *q);
-  if (d->v) memcpy(v, d->v, (size_t)m->nv * sizeof *v);
-  if (d->ctrl) memcpy(ctrl, d->ctrl, (size_t)m->nactuator * sizeof *ctrl);
+  memcpy(q, d->q ? d->q : m->q0, nq * sizeof *q);
+  if (d->v) memcpy(v, d->v, nv * sizeof *v);
+  if (d->ctrl) memcpy(keys->ctrl + at * nctrl, d->ctrl, nctrl * sizeof *d->ctrl);
   for (int k = 0; k < m->njoint; k++) {
     const abJoint* j = &c->joint[k];
     if (j->type == AB_JOINT_BALL) unit_quat(q + j->q0);
@@ -99,19 +105,27 @@ static abStatus fill_key(abCompiler* c, int i, abKey* key) {
     unit_quat(q + j->q0 + 3);
     convert_free_velocity(&c->body[j->body], q + j->q0, v + j->v0);
   }
-  key->q = q, key->v = v, key->ctrl = ctrl;
-  return fill_mocap(c, d, key);
+  return fill_mocap(c, d, i, keys);
 }
 
 static abStatus fill_keys(abCompiler* c) {
-  int n = c->scene->key.n;
-  abKey* key = ab_bag_take(&c->bag, (size_t)n * sizeof *key);
-  if (!key) return ab_compile_no_memory(c);
-  for (int i = 0; i < n; i++) {
-    abStatus status = ab_compile_go_on(c, fill_key(c, i, &key[i]));
+  abModel* m = &c->model;
+  size_t n = (size_t)c->scene->key.n, nmocap = n * (size_t)m->nmocap;
+  Keys keys = {.key = ab_bag_take(&c->bag, n * sizeof *keys.key),
+               .q = ab_bag_take(&c->bag, n * (size_t)m->nq * sizeof *keys.q),
+               .v = ab_bag_take(&c->bag, n * (size_t)m->nv * sizeof *keys.v),
+               .ctrl = ab_bag_take(&c->bag, n * (size_t)m->nactuator * sizeof *keys.ctrl),
+               .mocap_pos = ab_bag_take(&c->bag, nmocap * sizeof *keys.mocap_pos),
+               .mocap_quat = ab_bag_take(&c->bag, nmocap * sizeof *keys.mocap_quat)};
+  if (!keys.key || !keys.q || !keys.v || !keys.ctrl || !keys.mocap_pos || !keys.mocap_quat)
+    return ab_compile_no_memory(c);
+  for (int i = 0; i < c->scene->key.n; i++) {
+    abStatus status = ab_compile_go_on(c, fill_key(c, i, &keys));
     if (status) return status;
   }
-  c->model.nkey = n, c->model.key = key;
+  m->nkey = c->scene->key.n, m->key = keys.key;
+  m->key_q = keys.q, m->key_v = keys.v, m->key_ctrl = keys.ctrl;
+  m->key_mocap_pos = keys.mocap_pos, m->key_mocap_quat = keys.mocap_quat;
   return AB_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "base/input.h"
 #include "math/rotation.h"
 #include "scene/mjcf/mjcf.h"
+#include "scene/orientation.h"
 #include "scene/scene.h"
 
 // The name of a file without folders and ending, as MuJoCo names a mesh that has no name.
@@ -95,7 +96,7 @@ static bool read_mesh_place(abReading* m, const abView* v, abMeshDef* def) {
                                        AB_MESH_INERTIA_EXACT, AB_MESH_INERTIA_SHELL};
   def->inertia = rule[inertia];
   def->scale = v3(scale[0], scale[1], scale[2]);
-  def->ref = (abPose){v3(p[0], p[1], p[2]), quat_unit((abQuat){q[0], q[1], q[2], q[3]})};
+  def->ref = (abPose){v3(p[0], p[1], p[2]), ab_orientation((abQuat){q[0], q[1], q[2], q[3]})};
   return true;
 }
 

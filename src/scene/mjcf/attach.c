@@ -40,7 +40,7 @@ bool ab_read_model(abReading* m, const abXml* e) {
   m->model = bigger;
   abNotes notes = {0};
   abScene* scene = ab_scene_load_part(path, m->depth + 1, &notes, m->error);
-  m->told = notes.nproblem > 0;
+  m->reported = notes.nproblem > 0;
   take_notes(m, &notes);
   if (!scene) return ab_place(m, e);
   m->model[m->nmodel] = scene;

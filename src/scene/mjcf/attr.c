@@ -33,7 +33,7 @@ bool ab_bad(abReading* m, abStatus code, const abXml* e, const abXmlAttr* attr, 
 
 // --- problems ------------------------------------------------------------------------------------
 
-static bool is_told(const abReading* m) {
+static bool is_reported(const abReading* m) {
   for (int i = 0; i < m->nproblem; i++)
     if (m->problem[i].line == m->error->line && !strcmp(m->problem[i].file, m->error->file) &&
         !strcmp(m->problem[i].message, m->error->message))
@@ -46,10 +46,10 @@ bool ab_go_on(abReading* m, const abXml* e) {
   const abXmlAttr* name = ab_xml_attr(e, "name");
   if (name && name->value[0] && !ab_labels_find(&m->failed, name->value))
     ab_labels_add(&m->failed, (abLabel){name->value, 0, e->line, e->file});
-  bool tell = !m->follow_up && !m->told && !is_told(m);
-  m->follow_up = m->told = false;
+  bool report = !m->follow_up && !m->reported && !is_reported(m);
+  m->follow_up = m->reported = false;
   if (m->error->code == AB_ERROR_MEMORY) return false;
-  return !tell || ab_add_problem(&m->nproblem, &m->problem, m->error);
+  return !report || ab_add_problem(&m->nproblem, &m->problem, m->error);
 }
 
 bool ab_no_problems(abReading* m) {
@@ -328,10 +328,10 @@ static bool orientation(abReading* m, const double x[6], int which, abQuat* q) {
   double unit = m->compiler.degree ? 0.017453292519943295 : 1;
   switch (which) {
     case 0:
-      *q = quat_unit((abQuat){x[0], x[1], x[2], x[3]});
+      *q = ab_orientation((abQuat){x[0], x[1], x[2], x[3]});
       return x[0] != 0 || x[1] != 0 || x[2] != 0 || x[3] != 0;
     case 1:
-      *q = quat_from_axis_angle(v3(x[0], x[1], x[2]), unit * x[3]);
+      *q = quat_from_axis_angle(ab_direction(v3(x[0], x[1], x[2])), unit * x[3]);
       return x[0] != 0 || x[1] != 0 || x[2] != 0;
     case 2:
       *q = ab_quat_euler((double[3]){unit * x[0], unit * x[1], unit * x[2]}, m->compiler.eulerseq);

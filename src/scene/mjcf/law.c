@@ -4,6 +4,7 @@
 
 #include "math/rotation.h"
 #include "scene/mjcf/mjcf.h"
+#include "scene/orientation.h"
 
 // --- tendons -------------------------------------------------------------------------------------
 
@@ -149,7 +150,7 @@ static bool read_tie(abReading* m, const abXml* e, abEqualityDef* def) {
   def->has_relpose = pose[3] != 0 || pose[4] != 0 || pose[5] != 0 || pose[6] != 0;
   if (def->has_relpose)
     def->relpose = (abPose){v3(pose[0], pose[1], pose[2]),
-                            quat_unit((abQuat){pose[3], pose[4], pose[5], pose[6]})};
+                            ab_orientation((abQuat){pose[3], pose[4], pose[5], pose[6]})};
   return true;
 }
 

@@ -4,9 +4,8 @@
 // actuators, keyframes).
 //
 // Functions return false (or an index < 0) after filling in m->error. The loops over elements then
-// ask ab_go_on, which puts the error on the list of problems, so that a file is told everything
-// that stands against it at once; what fails only because something it refers to has failed is not
-// told.
+// call ab_go_on, which puts the error on the list of problems, so that all of a file's errors are
+// reported at once; what fails only because something it refers to has failed is left out.
 #ifndef ABUT_SCENE_MJCF_H
 #define ABUT_SCENE_MJCF_H
 
@@ -28,7 +27,7 @@ bool ab_urdf_read(struct abReading* m, const abXml* root);
 
 // --- notes ---------------------------------------------------------------------------------------
 
-// Kinds of things that are read but not honoured; each is told once per file.
+// Kinds of things that are read but not honoured; each is reported once per file.
 typedef enum abNoteKind {
   AB_NOTE_SOFT,
   AB_NOTE_SOLVER,
@@ -152,13 +151,13 @@ typedef struct abReading {
   abLabels body, joint, geom, mesh, material, actuator, key, site, tendon, equality;
   abLabels spatial;  // tendons that are left out
 
-  // Problems told so far. failed: names of what could not be read. follow_up: the error comes from
-  // one of these. told: it is on the list already.
+  // Problems reported so far. failed: names of what could not be read. follow_up: the error comes
+  // from one of these. reported: it is on the list already.
   int nproblem;
   abError* problem;
-  long nfailure;  // with those that were not told
+  long nfailure;  // with those that were left out
   abLabels failed;
-  bool follow_up, told;
+  bool follow_up, reported;
 
   int njoint;
   abJointDef* joint_def;
@@ -192,7 +191,7 @@ bool ab_bad(abReading* m, abStatus code, const abXml* e, const abXmlAttr* attr, 
 bool ab_no_memory(abReading* m);
 // After a builder function failed: fills in the place where the builder knew none.
 bool ab_place(abReading* m, const abXml* e);
-// After the reading of e has failed: tells it. False: there is no use in going on.
+// After the reading of e has failed: reports it. False: there is no use in going on.
 bool ab_go_on(abReading* m, const abXml* e);
 // Ends a reading: true if there were no problems, else the first of them is the error.
 bool ab_no_problems(abReading* m);

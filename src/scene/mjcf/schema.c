@@ -267,7 +267,7 @@ bool ab_check_attributes(abReading* m, const abXml* e) {
       if (!ab_go_on(m, e)) return false;
       ok = false;
     }
-  m->told = !ok;
+  m->reported = !ok;
   return ok;
 }
 

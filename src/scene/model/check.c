@@ -173,11 +173,8 @@ static abStatus check_shapes(const abModel* m, abError* error) {
                 g->restitution >= 0 && g->restitution <= 1 && g->e_t > 0 && g->e_o > 0,
             "geom %d: a friction is negative, or restitution, e_t or e_o is out of range", i);
   }
-  for (int i = 0; i < m->nbody; i++) {
-    const abShape* hull = m->body[i].hull;
-    REQUIRE(!hull || (hull->type != AB_SHAPE_PLANE && is_shape(hull)), "body %d: its hull is wrong",
-            i);
-  }
+  for (int i = 0; i < m->nhull; i++)
+    REQUIRE(m->hull[i].type != AB_SHAPE_PLANE && is_shape(&m->hull[i]), "hull %d is wrong", i);
   for (int i = 0; i < m->nmesh; i++) {
     REQUIRE(m->mesh[i].name, "mesh %d has no name", i);
     for (int k = 0; k < m->mesh[i].ntriangle; k++)
@@ -261,7 +258,8 @@ static abStatus check_mocap(const abModel* m, abError* error) {
     REQUIRE(m->body[m->mocap_body[i]].mocap == i, "body %d is not moved from outside",
             m->mocap_body[i]);
     for (int k = 0; k < m->nkey; k++)
-      REQUIRE(is_unit(m->key[k].mocap_quat[i]), "keyframe %d: a quaternion is not of length 1", k);
+      REQUIRE(is_unit(m->key_mocap_quat[k * m->nmocap + i]),
+              "keyframe %d: a quaternion is not of length 1", k);
   }
   return AB_OK;
 }
@@ -280,7 +278,8 @@ static abStatus check_rest(const abModel* m, abError* error) {
   REQUIRE(m->timestep > 0 && m->extent > 0, "the step or the size of the scene is not positive");
   REQUIRE(are_coordinates(m, m->q0), "the initial pose has a quaternion not of length 1");
   for (int i = 0; i < m->nkey; i++)
-    REQUIRE(m->key[i].name && are_coordinates(m, m->key[i].q), "keyframe %d is wrong", i);
+    REQUIRE(m->key[i].name && are_coordinates(m, m->key_q + (size_t)i * (size_t)m->nq),
+            "keyframe %d is wrong", i);
   for (int i = 0; i < m->nsetting; i++) REQUIRE(m->setting[i].name, "a setting has no name");
   for (int i = 0; i < m->nexclude; i++)
     REQUIRE(m->exclude[i].body1 <= m->exclude[i].body2, "exclusion %d is not in order", i);

@@ -88,14 +88,14 @@ static void* put(Reader* r, size_t bytes) {
 
 // --- fields ---
 
-static int count_of(const Reader* r, const abField* f, const char* self) {
+static int count_at(const Reader* r, const abCountAt* count, const char* self) {
   int n;
-  memcpy(&n, (f->count.own ? self : r->model) + f->count.offset, sizeof n);
+  memcpy(&n, (count->own ? self : r->model) + count->offset, sizeof n);
   return n;
 }
 
 static void read_ints(Reader* r, const abField* f, char* self) {
-  int limit = f->count.name ? count_of(r, f, self) : f->limit;
+  int limit = f->count.name ? count_at(r, &f->count, self) : f->limit;
   for (int i = 0; i < f->n; i++) {
     int x = read_int(r, f->name);
     bool good = !f->bounded || (x >= f->low && (x < limit || (f->closed && x == limit)));
@@ -136,23 +136,19 @@ static void read_poly(Reader* r, const abField* f, char* self) {
 
 static void read_struct(Reader* r, const abStruct* s, char* out);
 
-static void read_elements(Reader* r, const abField* f, int n, char* self) {
+static void read_elements(Reader* r, const abField* f, char* self) {
   const abStruct* s = f->inner;
+  long long n = count_at(r, &f->count, self);
+  if (f->times.name) n *= count_at(r, &f->times, self);
   if ((size_t)n > (r->n - r->at) / ab_struct_least(s)) {
     REFUSE(r, "has more entries than the file has bytes", f->name, n);
     return;
   }
   char* array = put(r, (size_t)n * s->bytes);
   _Alignas(16) char scratch[AB_STRUCT_MOST] = {0};
-  for (int i = 0; i < n && !r->failed; i++)
+  for (long long i = 0; i < n && !r->failed; i++)
     read_struct(r, s, array ? array + (size_t)i * s->bytes : scratch);
   memcpy(self + f->offset, &array, sizeof array);
-}
-
-static void read_maybe(Reader* r, const abField* f, char* self) {
-  const unsigned char* p = take(r, 1, f->name);
-  if (p && *p > 1) REFUSE(r, "is neither 0 nor 1", f->name, *p);
-  if (p && *p == 1) read_elements(r, f, 1, self);
 }
 
 static void read_field(Reader* r, const abField* f, char* self) {
@@ -179,11 +175,8 @@ static void read_field(Reader* r, const abField* f, char* self) {
     case AB_FIELD_POLY:
       read_poly(r, f, self);
       break;
-    case AB_FIELD_MAYBE:
-      read_maybe(r, f, self);
-      break;
     case AB_FIELD_ARRAY:
-      read_elements(r, f, count_of(r, f, self), self);
+      read_elements(r, f, self);
       break;
   }
 }

@@ -35,10 +35,16 @@
   { AT(T, f), .kind = AB_FIELD_INSIDE, .n = 1, .inner = &(s) }
 #define POLY(T, f) \
   { AT(T, f), .kind = AB_FIELD_POLY, .n = 1 }
-#define ONE(T, f, s) \
-  { AT(T, f), .kind = AB_FIELD_MAYBE, .n = 1, .inner = &(s) }
 #define ARRAY(T, f, s, c) \
   { AT(T, f), .kind = AB_FIELD_ARRAY, .n = 1, .inner = &(s), IN_MODEL(c) }
+// `each` of them for every one of c.
+#define ARRAY_EACH(T, f, s, c, each)                                                 \
+  {                                                                                  \
+    AT(T, f), .kind = AB_FIELD_ARRAY, .n = 1, .inner = &(s), IN_MODEL(c), .times = { \
+      .offset = offsetof(abModel, each),                                             \
+      .name = #each                                                                  \
+    }                                                                                \
+  }
 #define OWN_ARRAY(T, f, s, c) \
   { AT(T, f), .kind = AB_FIELD_ARRAY, .n = 1, .inner = &(s), IN_SELF(T, c) }
 
@@ -84,7 +90,7 @@ static const abField BODY_FIELD[] = {
     FIRST(abBody, dof0, nv),      COUNT(abBody, ndof),           FIRST(abBody, geom0, ngeom),
     COUNT(abBody, ngeom),         NUMBERS(abBody, pose),         NUMBERS(abBody, mass),
     NUMBERS(abBody, com),         NUMBERS(abBody, inertia_q),    NUMBERS(abBody, inertia),
-    ONE(abBody, hull, SHAPE),     FLAG(abBody, gravity),         MAYBE(abBody, mocap, nmocap)};
+    MAYBE(abBody, hull, nhull),   FLAG(abBody, gravity),         MAYBE(abBody, mocap, nmocap)};
 static const abStruct BODY = STRUCT(abBody, BODY_FIELD);
 
 static const abField JOINT_FIELD[] = {
@@ -167,13 +173,7 @@ static const abField EQUALITY_FIELD[] = {TEXT(abEquality, name),
                                          WHOLE(abEquality, line)};
 static const abStruct EQUALITY = STRUCT(abEquality, EQUALITY_FIELD);
 
-static const abField KEY_FIELD[] = {TEXT(abKey, name),
-                                    NUMBERS(abKey, time),
-                                    ARRAY(abKey, q, NUMBER, nq),
-                                    ARRAY(abKey, v, NUMBER, nv),
-                                    ARRAY(abKey, ctrl, NUMBER, nactuator),
-                                    ARRAY(abKey, mocap_pos, POINT, nmocap),
-                                    ARRAY(abKey, mocap_quat, QUAT, nmocap)};
+static const abField KEY_FIELD[] = {TEXT(abKey, name), NUMBERS(abKey, time)};
 static const abStruct KEY = STRUCT(abKey, KEY_FIELD);
 
 static const abField EXCLUDE_FIELD[] = {INDEX(abExclude, body1, nbody),
@@ -218,12 +218,18 @@ static const abField MODEL_FIELD[] = {TEXT(abModel, name),
                                       COUNT(abModel, ntendon_joint),
                                       COUNT(abModel, nequality),
                                       COUNT(abModel, nmocap),
+                                      COUNT(abModel, nhull),
                                       ARRAY(abModel, body, BODY, nbody),
                                       ARRAY(abModel, joint, JOINT, njoint),
                                       ARRAY(abModel, geom, GEOM, ngeom),
                                       ARRAY(abModel, mesh, MESH, nmesh),
                                       ARRAY(abModel, actuator, ACTUATOR, nactuator),
                                       ARRAY(abModel, key, KEY, nkey),
+                                      ARRAY_EACH(abModel, key_q, NUMBER, nkey, nq),
+                                      ARRAY_EACH(abModel, key_v, NUMBER, nkey, nv),
+                                      ARRAY_EACH(abModel, key_ctrl, NUMBER, nkey, nactuator),
+                                      ARRAY_EACH(abModel, key_mocap_pos, POINT, nkey, nmocap),
+                                      ARRAY_EACH(abModel, key_mocap_quat, QUAT, nkey, nmocap),
                                       ARRAY(abModel, exclude, EXCLUDE, nexclude),
                                       ARRAY(abModel, pair_rule, PAIR_RULE, npair_rule),
                                       ARRAY(abModel, mover, MOVER, nmover),
@@ -231,6 +237,7 @@ static const abField MODEL_FIELD[] = {TEXT(abModel, name),
                                       ARRAY(abModel, tendon, TENDON, ntendon),
                                       ARRAY(abModel, tendon_joint, TENDON_JOINT, ntendon_joint),
                                       ARRAY(abModel, equality, EQUALITY, nequality),
+                                      ARRAY(abModel, hull, SHAPE, nhull),
                                       ARRAY(abModel, mocap_body, MOCAP_BODY, nmocap),
                                       ARRAY(abModel, q0, NUMBER, nq),
                                       ARRAY(abModel, dof_joint, DOF_JOINT, nv),
@@ -274,6 +281,7 @@ static uint64_t mix_struct(uint64_t hash, const abStruct* s) {
   for (int i = 0; i < s->nfield; i++) {
     const abField* f = &s->field[i];
     hash = mix_text(mix_int(mix_text(hash, f->name), (int)f->kind), f->count.name);
+    if (f->times.name) hash = mix_text(hash, f->times.name);
     hash = mix_int(mix_int(mix_int(hash, f->n), f->low), f->limit);
     if (f->inner) hash = mix_struct(hash, f->inner);
   }
@@ -285,9 +293,9 @@ uint64_t ab_model_stamp(void) {
 }
 
 size_t ab_struct_least(const abStruct* s) {
-  static const size_t bytes[] = {[AB_FIELD_INT] = 4,    [AB_FIELD_FLAG] = 1,  [AB_FIELD_FLOAT] = 4,
-                                 [AB_FIELD_DOUBLE] = 8, [AB_FIELD_TEXT] = 4,  [AB_FIELD_INSIDE] = 0,
-                                 [AB_FIELD_POLY] = 4,   [AB_FIELD_MAYBE] = 1, [AB_FIELD_ARRAY] = 0};
+  static const size_t bytes[] = {
+      [AB_FIELD_INT] = 4,  [AB_FIELD_FLAG] = 1,   [AB_FIELD_FLOAT] = 4, [AB_FIELD_DOUBLE] = 8,
+      [AB_FIELD_TEXT] = 4, [AB_FIELD_INSIDE] = 0, [AB_FIELD_POLY] = 4,  [AB_FIELD_ARRAY] = 0};
   size_t sum = 0;
   for (int i = 0; i < s->nfield; i++) {
     sum += bytes[s->field[i].kind] * (size_t)s->field[i].n;

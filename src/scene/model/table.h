@@ -15,8 +15,7 @@ typedef enum abFieldKind {
   AB_FIELD_TEXT,    // length + 1 (0: NULL), then the bytes
   AB_FIELD_INSIDE,  // a struct inside of this one
   AB_FIELD_POLY,    // index into the file's polyhedra, -1: NULL
-  AB_FIELD_MAYBE,   // 1 byte whether there is one, then the struct
-  AB_FIELD_ARRAY    // as many structs as another field says
+  AB_FIELD_ARRAY    // as many structs as one or two other fields say
 } abFieldKind;
 
 // Where a number is to be found: in the model itself, or in the struct the field belongs to.
@@ -35,7 +34,8 @@ typedef struct abField {
   int low, limit;
   bool bounded, closed;
   abCountAt count;               // of an array, or the limit of an index
-  const struct abStruct* inner;  // of AB_FIELD_INSIDE, MAYBE, ARRAY
+  abCountAt times;               // of an array: so often as many, unless there is none
+  const struct abStruct* inner;  // of AB_FIELD_INSIDE, ARRAY
 } abField;
 
 typedef struct abStruct {

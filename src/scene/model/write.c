@@ -85,11 +85,17 @@ static void put_text(Writer* w, const char* text) {
   if (text) put_bytes(w, text, strlen(text));
 }
 
+static size_t count_at(const Writer* w, const abCountAt* count, const char* self) {
+  int n;
+  memcpy(&n, (count->own ? self : w->model) + count->offset, sizeof n);
+  return (size_t)n;
+}
+
 static void put_field(Writer* w, const abField* f, const char* self) {
   const char* at = self + f->offset;
   const char* pointer = NULL;
   bool flag;
-  int n = 1;
+  size_t n;
   if (f->kind >= AB_FIELD_POLY || f->kind == AB_FIELD_TEXT) memcpy(&pointer, at, sizeof pointer);
   switch (f->kind) {
     case AB_FIELD_INT:
@@ -111,13 +117,10 @@ static void put_field(Writer* w, const abField* f, const char* self) {
     case AB_FIELD_POLY:
       put_int(w, find_poly(w, (const void*)pointer));
       break;
-    case AB_FIELD_MAYBE:
-      put_small(w, pointer != NULL, 1);
-      if (pointer) put_struct(w, f->inner, pointer);
-      break;
     case AB_FIELD_ARRAY:
-      memcpy(&n, (f->count.own ? self : w->model) + f->count.offset, sizeof n);
-      for (int i = 0; i < n; i++) put_struct(w, f->inner, pointer + (size_t)i * f->inner->bytes);
+      n = count_at(w, &f->count, self);
+      if (f->times.name) n *= count_at(w, &f->times, self);
+      for (size_t i = 0; i < n; i++) put_struct(w, f->inner, pointer + i * f->inner->bytes);
       break;
   }
 }
