@@ -78,11 +78,11 @@ test-tsan:
 	@cmake --build --preset tsan -j $(JOBS) --target $(THREADED)
 	@ctest --preset tsan -R '^($(subst $() $(),|,$(THREADED)))$$'
 
-# EXECUTIONS=10000000 runs as many inputs as that, all targets together, however long it takes.
+# EXECUTIONS=10000000 runs as many inputs as that, all targets together, however long it takes; SEED=1 the same ones each time.
 SECONDS_EACH ?= 30
 test-fuzz:
 	@tools/setup.sh build test
-	@EXECUTIONS=$(EXECUTIONS) test/fuzz/run.sh $(SECONDS_EACH)
+	@EXECUTIONS=$(EXECUTIONS) SEED=$(SEED) test/fuzz/run.sh $(SECONDS_EACH)
 
 # The same bits by gcc, by clang, on a processor without AVX2 and on ARM: some minutes.
 test-processors:

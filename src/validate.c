@@ -58,8 +58,14 @@ void ab_validate_pairs(const abModel* model, const abData* data) {
   }
 }
 
+// Not where numbers are made up (test/fuzz): a body a trillion times lighter than its neighbour
+// loses momentum to rounding.
 void ab_validate_momentum(const abContactProblem* problem, const abContactSolution* solution) {
+#ifndef AB_ANY_NUMBERS
   AB_ASSERT(ab_momentum_error(problem, solution) <= 1);
+#else
+  (void)problem, (void)solution;
+#endif
 }
 
 void ab_validate_end(const abModel* model, const abData* data) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the fuzz targets with clang and runs them: test/fuzz/run.sh SECONDS [BUILD] for a time each, or with EXECUTIONS=N in the
-# environment until they have run N inputs together.
+# environment until they have run N inputs together. With SEED=N the search is the same each time, as long as the code is.
 # Seeds: all scenes and meshes under scenes/, compiled ones for the reader of model files, and recordings made for it. Fails when a
 # target finds something; the input is then in the build folder, named crash-*, leak-*, timeout-* or oom-*.
 set -eu
@@ -48,7 +48,7 @@ run_target() {
     limit=-max_total_time=$seconds
     echo "fuzz_$kind for $seconds s"
   fi
-  ./fuzz_$kind "$limit" -timeout=60 -rss_limit_mb=3000 -print_final_stats=1 \
+  ./fuzz_$kind "$limit" ${SEED:+-seed=$SEED} -timeout=60 -rss_limit_mb=3000 -print_final_stats=1 \
     $dict "corpus_$kind" "$seeds" >"fuzz_$kind.log" 2>&1 || {
     tail -60 "fuzz_$kind.log"
     return 1

@@ -438,6 +438,12 @@ static void what_does_not_fit_is_named(void** state) {
   assert_string_equal(error.file, "wrong.abm");
   ab_bytes_free(bytes);
   body[1].mass = model->body[1].mass;
+  body[1].inertia.x = 3e-307;
+  bytes = bytes_of(&wrong, &n);
+  assert_null(ab_model_load_memory("wrong.abm", bytes, n, &error));
+  assert_non_null(strstr(error.message, "body 1 has no inertia about an axis"));
+  ab_bytes_free(bytes);
+  body[1].inertia.x = model->body[1].inertia.x;
   body[1].parent = 7;
   bytes = bytes_of(&wrong, &n);
   assert_null(ab_model_load_memory("wrong.abm", bytes, n, &error));

@@ -2,7 +2,12 @@
 #ifndef ABUT_SCENE_COMPILE_H
 #define ABUT_SCENE_COMPILE_H
 
+#include <float.h>
+
 #include "scene/scene.h"
+
+// A principal moment below this fraction of the largest is nothing but rounding of the others.
+#define AB_SINGULAR_INERTIA (1e3 * DBL_EPSILON)
 
 typedef struct abCompiler {
   const abScene* scene;

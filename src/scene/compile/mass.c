@@ -3,15 +3,10 @@
 // body that moves must have, together with the bodies welded to it, a mass and an inertia about
 // every axis.
 // Tests: test_compile_mass.
-#include <float.h>
-
 #include "base/error.h"
 #include "geometry/mass.h"
 #include "math/rotation.h"
 #include "scene/compile/compile.h"
-
-// A principal moment below this fraction of the largest is nothing but rounding of the others.
-#define SINGULAR (1e3 * DBL_EPSILON)
 
 // Of density 1, in the geom's frame.
 static abMassProps unit_mass(abCompiler* c, const abGeom* g, const abGeomDef* d) {
@@ -127,7 +122,7 @@ static abStatus check_moving(abCompiler* c, int i) {
   const abSource source = c->scene->body.item[c->body_from[i]].source;
   double least = fmin(b->inertia.x, fmin(b->inertia.y, b->inertia.z));
   double most = fmax(b->inertia.x, fmax(b->inertia.y, b->inertia.z));
-  if (b->mass > 0 && least > SINGULAR * most) return AB_OK;
+  if (b->mass > 0 && least > AB_SINGULAR_INERTIA * most) return AB_OK;
   abMassProps sum = props_of(b);
   for (int k = i + 1; k < c->model.nbody; k++) {
     if (c->body[k].parent < i) break;  // the subtree ends
@@ -142,7 +137,7 @@ static abStatus check_moving(abCompiler* c, int i) {
   abMat3 R;
   abVec3 I;
   m3_eigen(&sum.inertia, &R, &I);
-  if (!(I.z > SINGULAR * I.x))
+  if (!(I.z > AB_SINGULAR_INERTIA * I.x))
     return ab_fail(c->error, AB_ERROR_SCENE, source.file, source.line,
                    "body '%s' moves but its inertia is singular (principal moments %g %g %g); "
                    "give every axis an inertia above 0",

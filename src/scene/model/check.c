@@ -100,10 +100,12 @@ static abStatus check_mover(const abModel* m, int i, abError* error) {
   REQUIRE(first->njoint > 0 && r->dof0 == first->dof0 && r->ndof == ndof,
           "mover %d: its velocities are wrong", i);
   REQUIRE(mass > 0, "mover %d has no mass", i);
+  if (r->jointed) return AB_OK;
   const abVec3 I = first->inertia;
-  REQUIRE(r->jointed || (r->nbody == 1 && m->joint[first->joint0].type == AB_JOINT_FREE &&
-                         first->mass > 0 && I.x > 0 && I.y > 0 && I.z > 0),
+  double least = fmin(I.x, fmin(I.y, I.z)), most = fmax(I.x, fmax(I.y, I.z));
+  REQUIRE(r->nbody == 1 && m->joint[first->joint0].type == AB_JOINT_FREE && first->mass > 0,
           "mover %d is no free body", i);
+  REQUIRE(least > AB_SINGULAR_INERTIA * most, "body %d has no inertia about an axis", r->body0);
   return AB_OK;
 }
 
