@@ -3,8 +3,8 @@
 // body that moves must have, together with the bodies welded to it, a mass and an inertia about
 // every axis.
 // Tests: test_compile_mass.
-#include "base/error.h"
 #include "geometry/mass.h"
+#include "base/error.h"
 #include "math/rotation.h"
 #include "scene/compile/compile.h"
 
