@@ -11,7 +11,11 @@
 // R = AB_PATCH_STIFFER Phi^-1, Phi the 6 x 6 response of its two bodies: the inertia against
 // relative motion, made stiffer by what surrounds them; Phi^-1 itself where it is the only contact,
 // which is then solved at once. Where the impulse is the law's, X = V. The problem is convex in six
-// unknowns; a few Newton steps with the exact derivative of the law solve it.
+// unknowns; a few Newton steps with the exact derivative of the law solve it. What an X lacks,
+// law(X)
+// - impulse - R (X - V), in the metric of R^-1 bounds its distance from the solution, since the law
+// only adds to R: it is solved when that is less than AB_PATCH_NEAR_ENOUGH of the unit speed, and
+// X = V where that is already so.
 // Tests: test_patch_newton, test_patch.
 #include <float.h>
 #include <math.h>
@@ -195,6 +199,7 @@ AB_SIMD AB_FLATTEN static void make_R(const abPatchIsland* island, abPatchContac
     phi[7 * i] +=
         1e-6 * (i < 3 ? phi[0] + phi[7] + phi[14] : phi[21] + phi[28] + phi[35]) + 1e-9 * most;
   invert6(phi, stiffer, c->R);
+  for (int i = 0; i < 36; i++) c->P[i] = phi[i] / stiffer;
 }
 
 // A matrix of one contact with its rows and columns in the order of ORDER, and its factors. Without
@@ -253,6 +258,14 @@ static inline double size_of(const abPatchContact* c, const double s[6]) {
   double y[6], sum = 0;
   apply6(c->R, s, y);
   for (int k = 0; k < 6; k++) sum += s[k] * y[k];
+  return sqrt(fmax(0, sum) / c->mass);
+}
+
+// The same of what is lacking: no solution is farther off than that.
+static inline double distance_of(const abPatchContact* c, const double lack[6]) {
+  double y[6], sum = 0;
+  apply6(c->P, lack, y);
+  for (int k = 0; k < 6; k++) sum += lack[k] * y[k];
   return sqrt(fmax(0, sum) / c->mass);
 }
 
@@ -385,37 +398,56 @@ static void search_along(abPatchContact* c, const double s[6], double lack[6]) {
   if (last != high) slope_along(c, from, s, high, lack);
 }
 
-// Ends when the next step, or the simplified one with the factors at hand, is short. Returns the
-// size of the first step, in units of the contact's own.
-AB_SIMD AB_FLATTEN static double solve_frozen(abPatchContact* c, double share, double least) {
-  double lack[6], s[6], F[6], first = 0, enough = least * c->unit;
+// From X, with the law there; V is not the solution.
+AB_SIMD AB_FLATTEN static void solve_frozen(abPatchContact* c) {
+  double lack[6], s[6], F[6], enough = AB_PATCH_NEAR_ENOUGH * c->unit;
   Eliminated factors;
   ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
   lack_at(c, lack);
-  for (int i = 0; i < AB_PATCH_LOCAL_STEPS; i++) {
+  for (int i = 0; i < AB_PATCH_LOCAL_STEPS && distance_of(c, lack) > enough; i++) {
     abPatchSlope G = c->X_G;
     for (int k = 0; k < 6; k++) F[k] = c->X_f[k] - lack[k];
     ab_patch_mix_slack(&G, ab_patch_trust(c, c->X_f, F));
     eliminate6(c->R, &G, &factors);
     solve6(&factors, lack, s);
-    double way = size_of(c, s);
-    if (i == 0) first = way, enough = fmax(enough, share * way);
-    if (!(way > enough)) break;
     search_along(c, s, lack);
-    solve6(&factors, lack, s);
-    if (!(size_of(c, s) > enough)) break;
   }
-  return first / c->unit;
 }
 
-static void begin_alone(abPatchContact* c) {
-  if (!(c->impulse[2] > 0)) memcpy(c->X, c->V, sizeof c->X);  // what did not press begins at V
+// Whether the contact alone would stay at V, the law there being in X_f.
+static bool stays(const abPatchContact* c) {
+  double lack[6];
+  for (int k = 0; k < 6; k++) lack[k] = c->X_f[k] - c->impulse[k];
+  return distance_of(c, lack) <= AB_PATCH_NEAR_ENOUGH * c->unit;
 }
 
-static void relax_contact(abPatchContact* c) {
-  begin_alone(c);
-  c->far = solve_frozen(c, 0.03, AB_PATCH_NEAR_ENOUGH);
+// The law at V is in X_f. from: where to look for the solution if that is not it, of what presses.
+static void relax_contact(abPatchContact* c, const double from[6]) {
+  c->moved = !stays(c);
+  if (c->moved) {
+    if (c->impulse[2] > 0) memcpy(c->X, from, sizeof c->X);
+    solve_frozen(c);
+    c->known = false;
+  }
   ab_patch_linearise(c);
+}
+
+// In the first step a contact that hardly moves otherwise than in the last one is looked for where
+// that left it.
+static void relax_first(abPatchContact* c) {
+  double d[6];
+  for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->last[k];
+  relax_contact(c, ab_patch_speed(c, d) <= AB_PATCH_GOES_ON * c->unit ? c->last : c->V);
+}
+
+// In the others where it was.
+static void relax_again(abPatchContact* c) {
+  double from[6];
+  memcpy(from, c->X, sizeof from);
+  memcpy(c->X, c->V, sizeof c->X);
+  c->X_linear = ab_patch_evaluate(&c->law, c->X, c->X_f, &c->X_G);
+  c->known = true;
+  relax_contact(c, from);
 }
 
 // The only contact of its island: its own problem is the whole one, with the bound of friction and
@@ -440,42 +472,51 @@ static bool try_whole(abPatchContact* c, double least) {
 }
 
 static void solve_only(abPatchContact* c) {
-  begin_alone(c);
-  for (int i = 0; i < AB_PATCH_LOCAL_ROUNDS; i++) {
-    if (i > 0) c->far = solve_frozen(c, 0.03, AB_PATCH_NEAR_ENOUGH), follow_found(c);
+  c->moved = true;
+  if (!(c->impulse[2] > 0)) memcpy(c->X, c->V, sizeof c->X);
+  for (int i = 0; i < AB_PATCH_LOCAL_ROUNDS && c->moved; i++) {
+    if (i > 0) solve_frozen(c), follow_found(c);
     if (!try_whole(c, 1e-3)) continue;
     follow_found(c);
-    if (!try_whole(c, 1e-13)) continue;
-    c->far = 0;
-    break;
+    c->moved = !try_whole(c, 1e-13);
   }
   ab_patch_linearise(c);
 }
 
+typedef struct Relaxation {
+  const abPatchIsland* island;
+  bool first;
+} Relaxation;
+
 static void relax_chunk(void* context, int chunk, int worker) {
   (void)worker;
-  const abPatchIsland* island = context;
+  const Relaxation* r = context;
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
-  for (int i = first; i < last && i < island->ncontact; i++) relax_contact(island->contact[i]);
+  for (int i = first; i < last && i < r->island->ncontact; i++) {
+    abPatchContact* c = r->island->contact[i];
+    r->first ? relax_first(c) : relax_again(c);
+  }
 }
 
-int ab_patch_relax(abPatchIsland* island) {
-  int n = 0;
+bool ab_patch_relax(abPatchIsland* island, bool first) {
+  bool moved = false;
+  Relaxation r = {island, first};
   if (ab_patch_only(island))
     solve_only(island->contact[0]);
   else
-    ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, island);
-  for (int i = 0; i < island->ncontact; i++) n += island->contact[i]->far > AB_PATCH_FAR_OFF;
-  return n;
+    ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, &r);
+  for (int i = 0; i < island->ncontact; i++) moved |= island->contact[i]->moved;
+  return moved;
 }
 
 abStatus ab_patch_alone(abPatchIsland* island) {
   double stiffer = ab_patch_only(island) ? 1 : AB_PATCH_STIFFER;
-  double* R = AB_TAKE(island->scratch, double, 36 * island->ncontact);
+  double* R = AB_TAKE(island->scratch, double, 72 * island->ncontact);
   double(*Y)[6] = ab_arena_take(island->scratch, sizeof *Y * (size_t)island->ndof);
   if (!R || !Y) return AB_ERROR_MEMORY;
   for (int i = 0; i < island->ncontact; i++) {
-    island->contact[i]->R = R + 36 * i;
+    island->contact[i]->R = R + 72 * i;
+    island->contact[i]->P = R + 72 * i + 36;
     make_R(island, island->contact[i], Y, stiffer);
   }
   return AB_OK;

@@ -122,8 +122,8 @@ typedef struct abPatchContact {
   double given[6];   // impulse before a strike within the step, not the law's: see patch.c
   double last[6];    // X when the solver began, V where nothing pressed
   double before[3];  // load and place of friction before the present step
-  double far;        // how far X was from where the contact alone would go
-  double* R;         // 6 x 6, see alone.c
+  double *R, *P;     // 6 x 6, see alone.c
+  bool moved;        // the contact alone would go elsewhere than to V
   int pair;
   bool slipping;        // when the step began
   bool moves;           // and now: friction follows the pressure
@@ -414,9 +414,9 @@ void ab_patch_factor(abPatchIsland* island, abPatchMatrix* matrix);
 void ab_patch_back(const abPatchMatrix* matrix, double* x);
 // --- alone.c
 abStatus ab_patch_alone(abPatchIsland* island);  // takes room
-// Each contact alone, from X; answer and G become the law's linearised there. Returns how many were
-// far from it.
-int ab_patch_relax(abPatchIsland* island);
+// Each contact alone; answer and G become the law's linearised there. Whether any would go
+// elsewhere than to V. first: the law at V has just been evaluated.
+bool ab_patch_relax(abPatchIsland* island, bool first);
 // answer and G from the law at X, in X_f and X_G.
 void ab_patch_linearise(abPatchContact* c);
 // --- shift.c

@@ -231,18 +231,6 @@ static void keep_last(abPatchIsland* island) {
   }
 }
 
-// The first step with each contact relaxed. A contact that hardly moves otherwise than in the last
-// step begins where that left it: the stiff law at V may say anything there. The others begin at V.
-static void begin_relaxed(abPatchIsland* island) {
-  for (int i = 0; i < island->ncontact; i++) {
-    abPatchContact* c = island->contact[i];
-    double d[6];
-    for (int k = 0; k < 6; k++) d[k] = c->V[k] - c->last[k];
-    if (ab_patch_speed(c, d) <= AB_PATCH_GOES_ON * c->unit) memcpy(c->X, c->last, sizeof c->X);
-  }
-  ab_patch_relax(island);
-}
-
 // The first step of an island with joints: the law is linearised where the last step left each
 // contact. Who pressed and slid there mostly still does, with the same corners and in nearly the
 // same direction, while the velocities that the impulses of the last step lead to are off by more
@@ -328,11 +316,9 @@ static void look_again(abPatchIsland* island, Progress* p) {
 static void look(abPatchIsland* island, Progress* p, int n) {
   if (n == 1 && p->relaxed && !p->direct && !p->only) renew_profiles(island);
   // the only contact has found its place by then
-  bool turn = n > 0 && (p->direct || (p->only && island->contact[0]->far == 0));
-  if (n > 0 && p->relaxed && !turn) {
-    int far = ab_patch_relax(island);
-    turn = island->residual <= 0.2 || n >= AB_PATCH_MOST_RELAXED || far == 0;
-  }
+  bool turn = n > 0 && (p->direct || (p->only && !island->contact[0]->moved));
+  turn |= n > 0 && (island->residual <= AB_PATCH_RELAXED || n >= AB_PATCH_MOST_RELAXED);
+  if (n > 0 && p->relaxed && !turn) turn = !ab_patch_relax(island, false);
   if (turn) p->relaxed = false;
   if (n == 0 || !p->relaxed) ab_patch_evaluate_all(island);
   measure(island, &p->gap);
@@ -378,7 +364,7 @@ static abStatus prepare(abPatchIsland* island, abPatchWork* w, const Progress* p
   if (p->direct)
     begin_at_last(island);
   else
-    begin_relaxed(island);
+    ab_patch_relax(island, true);
   island->residual = ab_patch_residual(island);
   return AB_OK;
 }

@@ -163,12 +163,15 @@ enum { AB_PATCH_MOST_RELAXED = 8 };
 // targets and the loads have: such steps run away. Smaller: rebounds and bad starts are taken for
 // that; larger: rounding of what they passed through stays in the result.
 #define AB_PATCH_RUNS_AWAY 1e4
-// Each contact alone: how much stiffer than its own bodies its surroundings are taken; below which
-// share of its unit speed a step leaves it where it is, beyond which it is far off; most steps,
-// rounds and halvings. Softer: full steps oscillate; stiffer: they are short.
-#define AB_PATCH_STIFFER 4.0
-#define AB_PATCH_NEAR_ENOUGH 1e-5
-#define AB_PATCH_FAR_OFF 1e-3
+// Or until the residual is this small.
+#define AB_PATCH_RELAXED 0.2
+// Each contact alone: how much stiffer than its own bodies its surroundings are taken. Softer: full
+// steps oscillate; stiffer: they are short.
+#define AB_PATCH_STIFFER 1.5
+// Its solution is known to this share of its unit speed. Larger: the law is linearised at twists
+// that nobody has, and a step of the island goes astray; smaller: time only.
+#define AB_PATCH_NEAR_ENOUGH 0.02
+// Most steps, rounds and halvings.
 enum { AB_PATCH_LOCAL_STEPS = 12, AB_PATCH_LOCAL_ROUNDS = 8, AB_PATCH_LOCAL_CUTS = 5 };
 // A residual that counts as near zero.
 #define AB_PATCH_NEAR 1e-2
