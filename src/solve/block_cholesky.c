@@ -352,7 +352,7 @@ AB_SIMD static int factor_six(double* restrict A, const double* restrict before,
   int nreplaced = 0;
   Four a[6], x[6];
   Two b[6], y[6];
-  double row[6], inverse[6][6];
+  double row[6], pivot[6], inverse[6][6];
   for (int i = 0; i < 6; i++)
     for (int j = i + 1; j < 6; j++) A[6 * i + j] = A[6 * j + i];
   for (int i = 0; i < 6; i++) {
@@ -366,15 +366,17 @@ AB_SIMD static int factor_six(double* restrict A, const double* restrict before,
       d = before[j] > 0 ? before[j] : 1;
       nreplaced++;
     }
-    double per = 1 / sqrt(d);
-    x[j] *= per, y[j] *= per;
-    a[j] *= per, b[j] *= per;
-    *(Four*)row = a[j], *(Two*)(row + 4) = b[j];
+    pivot[j] = d;
+    double per = 1 / d;
     for (int i = j + 1; i < 6; i++) {
-      a[i] -= row[i] * a[j], b[i] -= row[i] * b[j];
-      x[i] -= row[i] * x[j], y[i] -= row[i] * y[j];
+      double w = per * row[i];
+      a[i] -= w * a[j], b[i] -= w * b[j];
+      x[i] -= w * x[j], y[i] -= w * y[j];
     }
-    *(Four*)inverse[j] = x[j], *(Two*)(inverse[j] + 4) = y[j];
+  }
+  for (int j = 0; j < 6; j++) {  // the roots do not wait for each other here
+    double per = 1 / sqrt(pivot[j]);
+    *(Four*)inverse[j] = per * x[j], *(Two*)(inverse[j] + 4) = per * y[j];
   }
   for (int i = 0; i < 6; i++)
     for (int j = 0; j < 6; j++) A[6 * i + j] = inverse[j][i];
@@ -451,21 +453,23 @@ int ab_block_factor(const abBlockSymbolic* s, double* value, double floor) {
   return nreplaced;
 }
 
+// Two rows times a vector, which is laid out as they are.
+__attribute__((always_inline)) static inline Two times_rows(const double* rows, Four four,
+                                                            Four ends) {
+  Rows r = load_rows(rows);
+  Four p = r.first * four, q = r.second * four, e = r.ends * ends;
+  Four pairs =
+      __builtin_shufflevector(p, q, 0, 4, 2, 6) + __builtin_shufflevector(p, q, 1, 5, 3, 7);
+  return __builtin_shufflevector(pairs, pairs, 0, 1) + __builtin_shufflevector(pairs, pairs, 2, 3) +
+         (__builtin_shufflevector(e, e, 0, 2) + __builtin_shufflevector(e, e, 1, 3));
+}
+
 // y -= B x for m stacked 6 x 6 blocks B; the entries of y for block b begin at y[to[b]].
 AB_SIMD static void subtract_forward6(int m, const double* restrict B, const double* restrict x,
                                       double* restrict y, const int* to) {
   Four four = *(const Four*)x, ends = JOIN(*(const Two*)(x + 4), *(const Two*)(x + 4));
   for (int b = 0; b < m; b++)
-    for (int i = 0; i < 6; i += 2, B += 12) {
-      Rows r = load_rows(B);
-      Four p = r.first * four, q = r.second * four, e = r.ends * ends;
-      Four pairs =
-          __builtin_shufflevector(p, q, 0, 4, 2, 6) + __builtin_shufflevector(p, q, 1, 5, 3, 7);
-      Two sum = __builtin_shufflevector(pairs, pairs, 0, 1) +
-                __builtin_shufflevector(pairs, pairs, 2, 3) +
-                (__builtin_shufflevector(e, e, 0, 2) + __builtin_shufflevector(e, e, 1, 3));
-      *(Two*)(y + to[b] + i) -= sum;
-    }
+    for (int i = 0; i < 6; i += 2, B += 12) *(Two*)(y + to[b] + i) -= times_rows(B, four, ends);
 }
 
 // x -= B^T y likewise.
@@ -496,13 +500,8 @@ AB_SIMD static void multiply_transposed6(const double* restrict P, double* restr
 }
 
 AB_SIMD static void multiply6(const double* restrict P, double* restrict x) {
-  double y[6];
-  for (int i = 0; i < 6; i++) {
-    double t = 0;
-    for (int j = i; j < 6; j++) t += P[6 * i + j] * x[j];
-    y[i] = t;
-  }
-  for (int i = 0; i < 6; i++) x[i] = y[i];
+  Four four = *(const Four*)x, ends = JOIN(*(const Two*)(x + 4), *(const Two*)(x + 4));
+  for (int i = 0; i < 6; i += 2, P += 12) *(Two*)(x + i) = times_rows(P, four, ends);
 }
 
 static void solve_forward(const abBlockSymbolic* s, const double* value, double* x) {

@@ -60,7 +60,7 @@ void ab_patch_give_until_impact(const abPatchSystem* system, const abPair* pair,
   if (!(share < 1) || c->rebounds || c->held || !(N > 0)) return;
   if (ab_patch_turning(system, c) * system->h > AB_PATCH_TUMBLES) return;
   double x = -c->impulse[4] / N, y = c->impulse[3] / N;
-  double across = hypot(c->impulse[0], c->impulse[1]);
+  double across = v2_norm(v2(c->impulse[0], c->impulse[1]));
   double slips = across > c->law.mu * N ? c->law.mu * N / across : 1;
   for (int k = 0; k < 6; k++) after[k] = c->start[k] + share * (c->free[k] - c->start[k]);
   double sinks = -(after[2] + after[3] * y - after[4] * x);

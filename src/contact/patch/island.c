@@ -272,10 +272,10 @@ AB_SIMD AB_FLATTEN double ab_patch_gap(const abPatchIsland* island) {
     if (!(c->law.mu > 0)) continue;
     double N = fmax(0, c->impulse[2]), least = 1e-3 * c->mass * c->unit;
     double size = fmax(fmax(N, c->law.load), least), d[2];
-    double excess = hypot(c->impulse[0], c->impulse[1]) / c->law.mu - N;
+    double excess = v2_norm(v2(c->impulse[0], c->impulse[1])) / c->law.mu - N;
     worst = fmax(worst, fmax(fabs(N - c->law.load), excess) / size);
     if (ab_patch_offset(c, c->impulse, d))
-      worst = fmax(worst, hypot(d[0], d[1]) / c->law.radius * N / size);
+      worst = fmax(worst, v2_norm(v2(d[0], d[1])) / c->law.radius * N / size);
   }
   return worst;
 }

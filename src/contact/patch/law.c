@@ -88,8 +88,8 @@ static inline void sum_friction(const abPatchLaw* law, const Slip* slip, double 
     abFour y = *(const Load*)(law->py + i) + slip->at[1];
     abFour a = s0 - s2 * y, b = s1 + s2 * x, square = a * a + b * b;
     abFour most = AB_FOUR_MORE(square, least);
-    abFour slope = *(const Load*)(law->pw + i) / AB_FOUR_ROOT(most);
-    abFour less = (abFour)((abFourMask)(square > slow2) & (abFourMask)(slope / most));
+    abFour per = 1 / AB_FOUR_ROOT(most), slope = *(const Load*)(law->pw + i) * per;
+    abFour less = (abFour)((abFourMask)(square > slow2) & (abFourMask)(slope * (per * per)));
     abFour t = x * b - y * a, la = less * a, lb = less * b, sx = slope * x, sy = slope * y;
     g0 += slope, gx += sx, gy += sy, gr += sx * x + sy * y;
     l0 += la * a, l1 += la * b, l2 += lb * b;

@@ -15,7 +15,7 @@ static void wanted_change(const abPatchContact* c, double change[3]) {
   double load = f[2] > 0 ? fmax(f[2], 0.1 * c->law.load) : 0;
   change[0] = fmax(load, ab_patch_least_load(c)) - c->law.load;
   if (!(f[2] >= 0.1 * c->law.load && ab_patch_offset(c, f, change + 1))) change[1] = change[2] = 0;
-  double far = hypot(change[1], change[2]), most = c->law.radius;
+  double far = v2_norm(v2(change[1], change[2])), most = c->law.radius;
   for (int k = 1; k < 3 && far > most; k++) change[k] *= most / far;
 }
 

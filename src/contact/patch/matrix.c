@@ -18,82 +18,83 @@
 //   [ 1    0 ] [ A   B ] [ 1  -[q] ]   [ A            B - A [q]                            ]
 //   [ [r]  1 ] [ B^T C ] [ 0   1   ] = [ B^T + [r] A  C - B^T [q] + [r] (B - A [q])         ].
 
+// Rows of three are registers of four.
+
+typedef abFour Four __attribute__((aligned(8), may_alias));
+
+typedef abTwo Two __attribute__((aligned(8), may_alias));
+
+// A vector of a contact as such a row; what stands behind it there is masked out.
+#define ROW(v) ((abFour)((abFourMask){-1, -1, -1, 0} & (abFourMask) * (const Four*)&(v)))
+
 typedef struct Stiffness {
-  double A[3][3], B[3][3], C[3][3];
+  abFour A[3], B[3], Bt[3], C[3];
 } Stiffness;
 
-// out += a u v^T
-static inline void add_outer(double a, abVec3 u, abVec3 v, double out[3][3]) {
-  double x[3] = {a * u.x, a * u.y, a * u.z};
-  for (int i = 0; i < 3; i++)
-    out[i][0] += x[i] * v.x, out[i][1] += x[i] * v.y, out[i][2] += x[i] * v.z;
-}
-
-static inline abVec3 mix(double a, abVec3 u, double b, abVec3 v) {
-  return v3_axpy(b, v, v3_scale(a, u));
-}
+// What changes with the lever: B - A [q], C - B^T [q], and B^T + [q] A.
+typedef struct Levered {
+  abFour upper[3], right[3], lower[3];
+} Levered;
 
 // G couples (t1, t2, turn about n) and (n, turn about t1, turn about t2).
-static inline Stiffness stiffness_of(const abPatchContact* c) {
+static inline void stiffness_of(const abPatchContact* c, Stiffness* K) {
   const double *t = c->G.t, *n = c->G.n;
-  const abVec3 *e = c->axis, u = mix(t[3], e[0], t[4], e[1]), w = mix(n[1], e[0], n[3], e[1]);
-  Stiffness K = {{{0}}, {{0}}, {{0}}};
-  add_outer(1, mix(t[0], e[0], t[1], e[1]), e[0], K.A);
-  add_outer(1, mix(t[1], e[0], t[2], e[1]), e[1], K.A);
-  add_outer(n[0], e[2], e[2], K.A);
-  add_outer(1, u, e[2], K.B);
-  add_outer(1, e[2], w, K.B);
-  add_outer(1, mix(n[2], e[0], n[4], e[1]), e[0], K.C);
-  add_outer(1, mix(n[4], e[0], n[5], e[1]), e[1], K.C);
-  add_outer(t[5], e[2], e[2], K.C);
-  return K;
-}
-
-// out = M - N [q]
-static inline void less_turned(double M[3][3], double N[3][3], abVec3 q, double out[3][3]) {
+  abFour e0 = ROW(c->axis[0]), e1 = ROW(c->axis[1]), e2 = ROW(c->axis[2]);
+  abFour a0 = t[0] * e0 + t[1] * e1, a1 = t[1] * e0 + t[2] * e1, a2 = n[0] * e2;
+  abFour u = t[3] * e0 + t[4] * e1, w = n[1] * e0 + n[3] * e1;
+  abFour c0 = n[2] * e0 + n[4] * e1, c1 = n[4] * e0 + n[5] * e1, c2 = t[5] * e2;
   for (int i = 0; i < 3; i++) {
-    out[i][0] = M[i][0] - (N[i][1] * q.z - N[i][2] * q.y);
-    out[i][1] = M[i][1] - (N[i][2] * q.x - N[i][0] * q.z);
-    out[i][2] = M[i][2] - (N[i][0] * q.y - N[i][1] * q.x);
+    K->A[i] = e0[i] * a0 + e1[i] * a1 + e2[i] * a2;
+    K->B[i] = u[i] * e2 + e2[i] * w;
+    K->Bt[i] = e2[i] * u + w[i] * e2;
+    K->C[i] = e0[i] * c0 + e1[i] * c1 + e2[i] * c2;
   }
 }
 
-// out += sign (M + [r] N)
-static inline void add_turned(double sign, double M[3][3], abVec3 r, double N[3][3], int at,
-                              double* out) {
-  for (int j = 0; j < 3; j++) {
-    out[at + j] += sign * (M[0][j] + (r.y * N[2][j] - r.z * N[1][j]));
-    out[at + 6 + j] += sign * (M[1][j] + (r.z * N[0][j] - r.x * N[2][j]));
-    out[at + 12 + j] += sign * (M[2][j] + (r.x * N[1][j] - r.y * N[0][j]));
+static inline void lever(const Stiffness* K, const abPatchSide* side, Levered* to) {
+  const abFour *A = K->A, q = ROW(side->r);
+  abVec3 at = side->r;
+  for (int i = 0; i < 3; i++) {
+    to->upper[i] = K->B[i] - AB_FOUR_CROSS(A[i], q);
+    to->right[i] = K->C[i] - AB_FOUR_CROSS(K->Bt[i], q);
   }
+  to->lower[0] = K->Bt[0] + (at.y * A[2] - at.z * A[1]);
+  to->lower[1] = K->Bt[1] + (at.z * A[0] - at.x * A[2]);
+  to->lower[2] = K->Bt[2] + (at.x * A[1] - at.y * A[0]);
 }
 
-// The block of the body at lever r with that at lever q.
-static inline void add_free_block(Stiffness* K, double sign, abVec3 r, abVec3 q, double* out) {
-  double upper[3][3], lower[3][3], Bt[3][3];
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) Bt[i][j] = K->B[j][i];
-  less_turned(K->B, K->A, q, upper);
-  less_turned(K->C, Bt, q, lower);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      out[6 * i + j] += sign * K->A[i][j];
-      out[6 * i + 3 + j] += sign * upper[i][j];
-    }
-  add_turned(sign, Bt, r, K->A, 18, out);
-  add_turned(sign, lower, r, upper, 21, out);
+// Two rows side by side to six numbers, of which no two stores meet.
+#define ADD_ROW(sign, a, b, out)                                       \
+  do {                                                                 \
+    *(Four*)(out) += (sign)*__builtin_shufflevector(a, b, 0, 1, 2, 4); \
+    *(Two*)((out) + 4) += (sign)*__builtin_shufflevector(b, b, 1, 2);  \
+  } while (0)
+
+// The block of the body at lever r, whose part is p, with the one whose part is q.
+static inline void add_free_block(const Stiffness* K, double sign, abVec3 r, const Levered* p,
+                                  const Levered* q, double* out) {
+  const abFour* U = q->upper;
+  abFour D[3] = {q->right[0] + (r.y * U[2] - r.z * U[1]), q->right[1] + (r.z * U[0] - r.x * U[2]),
+                 q->right[2] + (r.x * U[1] - r.y * U[0])};
+  for (int i = 0; i < 3; i++) {
+    ADD_ROW(sign, K->A[i], U[i], out + 6 * i);
+    ADD_ROW(sign, p->lower[i], D[i], out + 18 + 6 * i);
+  }
 }
 
 AB_SIMD AB_FLATTEN static void add_free_contact(const abPatchContact* c, double* value) {
   const abPatchSide* s = c->side;
-  Stiffness K = stiffness_of(c);
-  for (int k = 0; k < 2; k++)
-    if (s[k].block >= 0) add_free_block(&K, 1, s[k].r, s[k].r, value + c->stored[k]);
+  Stiffness K;
+  Levered part[2];
+  stiffness_of(c, &K);
+  for (int k = 0; k < 2; k++) {
+    if (s[k].block < 0) continue;
+    lever(&K, &s[k], &part[k]);
+    add_free_block(&K, 1, s[k].r, &part[k], &part[k], value + c->stored[k]);
+  }
   if (s[0].block < 0 || s[1].block < 0) return;
-  if (c->transposed)
-    add_free_block(&K, -1, s[1].r, s[0].r, value + c->stored[2]);
-  else
-    add_free_block(&K, -1, s[0].r, s[1].r, value + c->stored[2]);
+  int row = c->transposed, column = !row;
+  add_free_block(&K, -1, s[row].r, &part[row], &part[column], value + c->stored[2]);
 }
 
 // --- joint trees
