@@ -119,8 +119,8 @@ static inline double field_at(const double field[3], double x, double y) {
 
 // One edge, in its own axes (n, u).
 typedef struct Edge {
-  double n[2], u[2], d;
-  double p, g[2];  // the field at the pole, its gradient
+  double n[2], u[2], d, b;  // b: the circle's radius
+  double p, g[2];           // the field at the pole, its gradient
 } Edge;
 
 // The sums in the axes of one edge: see abPoleSums.
@@ -164,8 +164,8 @@ static void take_off(const Edge* e, const Stretch* s, EdgeSums* sum) {
 
 // Before and behind the circle: the terms with b, taken off what is beyond and added to what is
 // within.
-static void add_sector(const Edge* e, const Stretch* s, double b, EdgeSums* sum) {
-  double p = e->p, gn = e->g[0], gu = e->g[1], d = e->d;
+static void add_sector(const Edge* e, const Stretch* s, EdgeSums* sum) {
+  double p = e->p, gn = e->g[0], gu = e->g[1], d = e->d, b = e->b;
   const double *t = s->t, *l = s->l;
   double s0 = t[0] / l[0], s1 = t[1] / l[1], c0 = d / l[0], c1 = d / l[1];
   double angle = atan2(d * (t[1] - t[0]), d * d + t[0] * t[1]);
@@ -187,8 +187,9 @@ static void add_sector(const Edge* e, const Stretch* s, double b, EdgeSums* sum)
   sum->within2 += 0.25 * p * b4 * angle + 0.2 * b4 * b * q;
 }
 
-// In the circle: what is within.
+// In the circle: what is within, and nothing beyond.
 static void add_within(const Edge* e, const Stretch* s, EdgeSums* sum) {
+  take_off(e, s, sum);
   double d = e->d, p = e->p, gn = e->g[0], gu = e->g[1], a = s->t[0], b = s->t[1];
   double t1 = b - a, t2 = (b * b - a * a) / 2, t3 = (b * b * b - a * a * a) / 3;
   double t4 = (b * b + a * a) * t2 / 2, ll = d * d * t1 + t3;
@@ -236,24 +237,23 @@ static Edge edge_at(const abPole* pole, abVec2 from, abVec2 to, const double fie
   return (Edge){.n = {n.x, n.y},
                 .u = {u.x, u.y},
                 .d = v2_dot(n, a),
+                .b = pole->radius,
                 .p = field[0] + v2_dot(g, pole->at),
                 .g = {v2_dot(g, n), v2_dot(g, u)}};
 }
 
+typedef void (*AddStretch)(const Edge* e, const Stretch* s, EdgeSums* sum);
+
 // The three stretches of an edge: before the circle, in it, behind it.
-static void walk_edge(const Edge* e, const double t[2], double b, EdgeSums* sum) {
-  double half = fabs(e->d) < b ? sqrt(b * b - e->d * e->d) : 0;
+static void walk_edge(const Edge* e, const double t[2], AddStretch beyond, AddStretch within,
+                      EdgeSums* sum) {
+  double half = fabs(e->d) < e->b ? sqrt(e->b * e->b - e->d * e->d) : 0;
   double end[4] = {t[0], fmin(fmax(-half, t[0]), t[1]), fmin(fmax(half, t[0]), t[1]), t[1]};
   if (!(half > 0)) end[1] = end[2] = t[1];
   for (int k = 0; k < 3; k++) {
     if (!(end[k + 1] > end[k])) continue;
     Stretch s = stretch_of(e, end[k], end[k + 1]);
-    if (k != 1) {
-      add_sector(e, &s, b, sum);
-    } else {
-      take_off(e, &s, sum);
-      add_within(e, &s, sum);
-    }
+    (k == 1 ? within : beyond)(e, &s, sum);
   }
 }
 
@@ -335,7 +335,7 @@ static void add_crossed(const abRing* ring, const double field[3], const abPole*
     EdgeSums sum = {0};
     abVec2 from = v2(ring->x[i], ring->y[i]), to = v2(ring->x[i + 1], ring->y[i + 1]);
     Edge e = edge_at(pole, from, to, field, t);
-    if (e.d != 0) walk_edge(&e, t, pole->radius, &sum);
+    if (e.d != 0) walk_edge(&e, t, add_sector, add_within, &sum);
     add_turned(&e, &sum, sums);
   }
 }
@@ -356,4 +356,44 @@ void ab_ring_pole(const abRing* ring, const double field[3], const abPole* pole,
     add_crossed(ring, field, pole, sums);
   else if (sight.inside > 0)
     add_circle(about, b, sums);
+}
+
+// --- lines
+//
+// A line is an edge whose own points count instead of the triangle behind them: with the field p +
+// g t along it the integrands are (p + g t) times l, e, e e^T / l, and in the circle 1, l e, l^2.
+
+static void add_line_beyond(const Edge* e, const Stretch* s, EdgeSums* sum) {
+  double d = e->d, p = e->p + d * e->g[0], g = e->g[1];
+  const double *t = s->t, *l = s->l;
+  double L = log_ratio(d, t[0], t[1], l[0], l[1]), dl = l[1] - l[0], tl = t[1] * l[1] - t[0] * l[0];
+  double sine = t[1] / l[1] - t[0] / l[0], cosine = d / l[1] - d / l[0], rest = L - sine;
+  sum->beyond0 += 0.5 * p * (tl + d * d * L) + g / 3 * (l[1] * l[1] * l[1] - l[0] * l[0] * l[0]);
+  sum->beyond1[0] += d * (p * L + g * dl);
+  sum->beyond1[1] += p * dl + 0.5 * g * (tl - d * d * L);
+  sum->beyond2[0] += p * sine - g * d * cosine;
+  sum->beyond2[1] += g * d * rest - p * cosine;
+  sum->beyond2[2] += p * rest + g * (dl + d * cosine);
+}
+
+static void add_line_within(const Edge* e, const Stretch* s, EdgeSums* sum) {
+  double d = e->d, p = e->p + d * e->g[0], g = e->g[1], a = s->t[0], b = s->t[1];
+  double t1 = b - a, t2 = (b * b - a * a) / 2, t3 = (b * b * b - a * a * a) / 3;
+  double t4 = (b * b + a * a) * t2 / 2, all = p * t1 + g * t2, first = p * t2 + g * t3;
+  sum->within0 += all;
+  sum->within1[0] += d * all;
+  sum->within1[1] += first;
+  sum->within2 += d * d * all + p * t3 + g * t4;
+}
+
+void ab_line_pole(const abVec2 end[2], const double field[3], const abPole* pole,
+                  abPoleSums* sums) {
+  double t[2];
+  EdgeSums sum = {0};
+  Edge e = edge_at(pole, end[0], end[1], field, t);
+  double per = 1 / (t[1] - t[0]);
+  e.p *= per, e.g[0] *= per, e.g[1] *= per;
+  *sums = (abPoleSums){0};
+  walk_edge(&e, t, add_line_beyond, add_line_within, &sum);
+  add_turned(&e, &sum, sums);
 }

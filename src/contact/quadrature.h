@@ -42,5 +42,7 @@ typedef struct abPoleSums {
 // beyond2 only if `slopes`.
 void ab_ring_pole(const abRing* ring, const double field[3], const abPole* pole, bool slopes,
                   abPoleSums* sums);
+// The same over a line, as a mean: divided by its length.
+void ab_line_pole(const abVec2 end[2], const double field[3], const abPole* pole, abPoleSums* sums);
 
 #endif

@@ -37,6 +37,9 @@ static inline abVec2 v2(double x, double y) { return (abVec2){x, y}; }
 static inline abVec2 v2_add(abVec2 a, abVec2 b) { return v2(a.x + b.x, a.y + b.y); }
 static inline abVec2 v2_sub(abVec2 a, abVec2 b) { return v2(a.x - b.x, a.y - b.y); }
 static inline abVec2 v2_scale(double s, abVec2 a) { return v2(s * a.x, s * a.y); }
+static inline abVec2 v2_axpy(double s, abVec2 b, abVec2 a) {
+  return v2(a.x + s * b.x, a.y + s * b.y);
+}
 static inline double v2_dot(abVec2 a, abVec2 b) { return a.x * b.x + a.y * b.y; }
 static inline double v2_cross(abVec2 a, abVec2 b) { return a.x * b.y - a.y * b.x; }
 static inline double v2_norm(abVec2 a) { return sqrt(v2_dot(a, a)); }

@@ -436,6 +436,68 @@ static void friction_beside_a_line_acts_on_it(void** state) {
   }
 }
 
+// The friction of a line, of many points.
+static void friction_on_line(const abPatchLaw* law, const double V[6], double f[3]) {
+  enum { PIECES = 20000 };
+  abVec2 a = law->region[0], way = v2_sub(law->region[1], a);
+  f[0] = f[1] = f[2] = 0;
+  for (int k = 0; k < PIECES; k++) {
+    abVec2 at = v2_axpy((k + 0.5) / PIECES, way, a);
+    double p = (law->field[0] + law->field[1] * at.x + law->field[2] * at.y) / PIECES;
+    double x = at.x + law->at[0], y = at.y + law->at[1];
+    double u = V[0] - V[5] * y, v = V[1] + V[5] * x, l = fmax(hypot(u, v), law->slip_speed);
+    double fx = -law->gain * p * u / l, fy = -law->gain * p * v / l;
+    f[0] += fx, f[1] += fy, f[2] += x * fy - y * fx;
+  }
+}
+
+// A line that slides and turns about poles near and far, slowly and fast, pressed in its middle and
+// near an end: its friction is the integral, and its derivative that of its friction.
+static void friction_of_a_line_is_the_integral(void** state) {
+  (void)state;
+  Random r = {43};
+  const double half = 0.05, wide = 1e-5;
+  const abVec2 p[4] = {{-half, -wide}, {half, -wide}, {half, wide}, {-half, wide}};
+  double store[NSTORE], V[6] = {0}, f[6], line[3];
+  abPatchLaw law;
+  abPatchSlope G;
+  make_patch_of(AB_PATCH_LINE, &law, 4, p, store);
+  law.mu = 0.5, law.stiffness_t = 1e3;
+  memset(law.bristle, 0, sizeof law.bristle);
+  for (int k = 0; k < 400; k++) {
+    ab_patch_spread(&law, half * random_uniform(&r, -0.95, 0.95), 0);
+    ab_patch_set_load(&law, 3);
+    double bound = law.mu * law.load, away = half * pow(10, random_uniform(&r, -2, 2));
+    double angle = random_uniform(&r, 0, 6.28);
+    V[5] = law.slip_speed / half * pow(10, random_uniform(&r, -0.5, 3));
+    V[0] = V[5] * away * cos(angle), V[1] = V[5] * away * sin(angle);
+    ab_patch_evaluate(&law, V, f, &G);
+    friction_on_line(&law, V, line);
+    // pieces of 5e-5 across which friction turns round near the pole
+    check_near(f[0], line[0], 1e-4 * bound);
+    check_near(f[1], line[1], 1e-4 * bound);
+    check_near(f[5], line[2], 1e-4 * bound * half);
+    static const int tangential[3] = {0, 1, 5};
+    for (int j = 0; j < 3; j++) {
+      double step = 1e-6 * law.slip_speed * (j < 2 ? 1 : 1 / half), W[2][6], g[2][6];
+      double x[6] = {0}, y[6];
+      for (int i = 0; i < 2; i++) {
+        memcpy(W[i], V, sizeof V);
+        W[i][tangential[j]] += i ? step : -step;
+        ab_patch_evaluate(&law, W[i], g[i], NULL);
+      }
+      x[tangential[j]] = 1;
+      ab_patch_apply_G(&G, x, y);
+      for (int i = 0; i < 3; i++) {
+        int t = tangential[i];
+        // at most the stiffness of what sticks; differences of steps of a millionth lose ten digits
+        double most = bound / law.slip_speed * (i < 2 ? 1 : half) * (j < 2 ? 1 : half);
+        check_near((g[1][t] - g[0][t]) / (2 * step), -y[t], 1e-5 * most);
+      }
+    }
+  }
+}
+
 // A corner that hardly is one, or that a small cut replaces, changes nothing but a little.
 static void pressure_hardly_feels_a_corner_that_comes_or_goes(void** state) {
   (void)state;
@@ -479,6 +541,7 @@ int main(void) {
       cmocka_unit_test(friction_of_a_turning_patch_is_the_integral),
       cmocka_unit_test(friction_does_not_jump_as_the_pole_goes_far),
       cmocka_unit_test(friction_beside_a_line_acts_on_it),
+      cmocka_unit_test(friction_of_a_line_is_the_integral),
       cmocka_unit_test(pressure_hardly_feels_a_corner_that_comes_or_goes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

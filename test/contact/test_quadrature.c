@@ -1,5 +1,4 @@
-// Claims about the exact integrals over a polygon in polar coordinates about a
-// pole.
+// Claims about the exact integrals over polygons and lines in polar coordinates about a pole.
 #include "contact/quadrature.h"
 
 #include "math/vec.h"
@@ -142,12 +141,51 @@ static void pole_sums_scale(void** state) {
   }
 }
 
+// Means over a line, of points in the middle of small pieces; the pole beside it, on it and in line
+// with it.
+static abPoleSums sum_points(const abVec2 end[2], const double f[3], const abPole* pole) {
+  enum { PIECES = 40000 };
+  abPoleSums s = {0};
+  for (int k = 0; k < PIECES; k++) {
+    abVec2 x = v2_axpy((k + 0.5) / PIECES, v2_sub(end[1], end[0]), end[0]);
+    abVec2 r = v2_sub(x, pole->at);
+    double p = (f[0] + f[1] * x.x + f[2] * x.y) / PIECES, l = v2_norm(r);
+    if (l > pole->radius) {
+      s.beyond0 += p * l, s.beyond1[0] += p * r.x / l, s.beyond1[1] += p * r.y / l;
+      s.beyond2[0] += p * r.x * r.x / (l * l * l), s.beyond2[1] += p * r.x * r.y / (l * l * l);
+      s.beyond2[2] += p * r.y * r.y / (l * l * l);
+    } else {
+      s.within0 += p, s.within1[0] += p * r.x, s.within1[1] += p * r.y, s.within2 += p * l * l;
+    }
+  }
+  return s;
+}
+
+static void line_sums_are_those_of_points(void** state) {
+  (void)state;
+  Random r = {33};
+  for (int k = 0; k < 200; k++) {
+    abVec2 end[2], along;
+    for (int i = 0; i < 2; i++) end[i] = v2(random_uniform(&r, -1, 1), random_uniform(&r, -1, 1));
+    along = v2_sub(end[1], end[0]);
+    double field[3] = {1, random_uniform(&r, -0.5, 0.5), random_uniform(&r, -0.5, 0.5)};
+    double beside = k % 4 == 0 ? 0 : random_uniform(&r, -1, 1);
+    abPole pole = {v2_axpy(random_uniform(&r, -1, 2), along, end[0]), random_uniform(&r, 0.01, 1)};
+    pole.at = v2_axpy(beside, v2(-along.y, along.x), pole.at);
+    abPoleSums sums, points = sum_points(end, field, &pole);
+    ab_line_pole(end, field, &pole, &sums);
+    // half a piece at either end of the circle, and 1 / l up to 100 there
+    check_sums(&sums, &points, 100 * 2.0 / 40000);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pole_sums_are_those_of_rays),
       cmocka_unit_test(square_has_its_mean_distance),
       cmocka_unit_test(pole_may_lie_on_the_border),
       cmocka_unit_test(pole_sums_scale),
+      cmocka_unit_test(line_sums_are_those_of_points),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,11 +40,11 @@ static Extent extent_of(const abPair* pair) {
 
 static int in_lanes(int n) { return (n + AB_LANES - 1) / AB_LANES * AB_LANES; }
 
-// Points of the rule on a line: two Simpson rules side by side, exact for cubics.
-enum { LINE_POINTS = 5 };
+// Points of Gauss' rule on a line.
+enum { LINE_POINTS = 4 };
 
 static int point_count(Extent extent, int n) {
-  return extent == EXTENT_AREA ? ab_quadrature_count(n + 1) : in_lanes(LINE_POINTS);
+  return extent == EXTENT_AREA ? ab_quadrature_count(n + 1) : LINE_POINTS;
 }
 
 int ab_patch_store_size(const abPair* pair) {
@@ -198,8 +198,7 @@ static int clip(const abPatchLaw* law, const double field[3], abVec2* out) {
   int n = law->ncorner, m = 0;
   abVec2 a = v2(law->x[n - 1], law->y[n - 1]);
   double fa = field_at(field, a.x, a.y);
-  if (n == 2 && fa > 0) out[m++] = a;
-  for (int i = 0; i < (n == 2 ? 1 : n); i++) {
+  for (int i = 0; i < n; i++) {
     abVec2 b = v2(law->x[i], law->y[i]);
     double fb = field_at(field, b.x, b.y);
     if ((fa > 0) != (fb > 0)) out[m++] = between(a, b, fa, fb);
@@ -231,7 +230,7 @@ static bool set_region(abPatchLaw* law, abVec2* origin, abPolygonMoments* moment
   int n = law->ncorner;
   abVec2* at = (abVec2*)law->px;  // the points are not filled in
   bool all = positive(law, law->field);
-  law->nregion = n, law->npoint = law->ring.n = 0;
+  law->nregion = n;
   for (int i = 0; i < n && all; i++) law->region[i] = v2(law->x[i], law->y[i]);
   if (!all) law->nregion = clip(law, law->field, law->region);
   if (law->nregion < (n < 3 ? n : 3)) return false;
@@ -263,12 +262,6 @@ static abVec2 keep_inside(const abPatchLaw* law, abVec2 c) {
   abVec2 d = v2_sub(c, law->centroid);
   int n = law->ncorner;
   if (n == 1) return law->centroid;
-  if (n == 2) {
-    abVec2 half = v2_sub(v2(law->x[1], law->y[1]), law->centroid);
-    double along = v2_dot(d, half) / fmax(v2_dot(half, half), 1e-300);
-    return v2_add(law->centroid,
-                  v2_scale(fmin(fmax(along, AB_PATCH_BORDER - 1), 1 - AB_PATCH_BORDER), half));
-  }
   for (int i = 0, j = n - 1; i < n; j = i++) {
     abVec2 out = v2(law->y[i] - law->y[j], law->x[j] - law->x[i]);
     double far = out.x * (law->x[i] - law->centroid.x) + out.y * (law->y[i] - law->centroid.y);
@@ -293,24 +286,33 @@ static bool solve_field(const double m[10], abVec2 origin, abVec2 to, double g[3
   return N + g[1] * x + g[2] * y > 0;
 }
 
-// Along the axis of a narrow patch: affine where c is in the middle third, else a triangle that is
-// zero at three times the distance of c from the end.
-static void spread_along(abPatchLaw* law, abVec2 c) {
+// Friction of a narrow patch acts on its line: the pressure is affine where it acts in the middle
+// third, else a triangle that is zero at three times the distance of c from the end. Of the line's
+// half a and the place b from its middle: sum, centre and spread of 1 + 3 b x / a^2, and of a
+// triangle of the length l. What acts beside the line, as it turns from step to step, acts on it.
+static void spread_line(abPatchLaw* law, abVec2 c) {
   abVec2 u = law->axis;
-  double low = INFINITY, high = -INFINITY, sign = 1;
+  double low = INFINITY, high = -INFINITY;
   for (int i = 0; i < law->ncorner; i++) {
     double along = u.x * law->x[i] + u.y * law->y[i];
     low = fmin(low, along), high = fmax(high, along);
   }
   double half = 0.5 * (high - low), middle = 0.5 * (high + low),
          most = (1 - AB_PATCH_BORDER) * half;
-  double off = fmin(fmax(v2_dot(u, c) - middle, -most), most);
+  double to = v2_dot(u, c) - middle, off = fmin(fmax(to, -most), most), l = 3 * (half - fabs(off));
   double slope = half > 0 ? 3 * off / (half * half) : 0, zero = 1 - slope * middle;
-  if (fabs(off) > half / 3) {
-    sign = off > 0 ? 1 : -1, slope = sign;
-    zero = 3 * (half - fabs(off)) - half - sign * middle;
+  law->sum = 1, law->spread2 = half * half / 3 - off * off;
+  if (3 * fabs(off) > half) {
+    slope = off > 0 ? 1 : -1, zero = l - half - slope * middle;
+    law->sum = 0.5 * l, law->spread2 = l * l / 18;
+    off > 0 ? (low = high - l) : (high = low + l);
   }
+  abVec2 foot = v2_axpy(-v2_dot(u, law->centroid), u, law->centroid);
   law->field[0] = zero, law->field[1] = slope * u.x, law->field[2] = slope * u.y;
+  law->centre = v2_axpy(middle + off, u, foot);
+  law->region[0] = v2_axpy(low, u, foot), law->region[1] = v2_axpy(high, u, foot);
+  law->nregion = 2, law->slender = !(high > low);
+  law->at[0] = (to - off) * u.x, law->at[1] = (to - off) * u.y;
 }
 
 // A first field for c near the border. d(r) is the distance of r from an edge, that of c being d_c.
@@ -373,22 +375,17 @@ static bool find_field(abPatchLaw* law, abVec2 c) {
   return set_region(law, &origin, &m);
 }
 
-// What acts beside a narrow patch, as its line turns from step to step, acts on it.
-static abVec2 onto_line(const abPatchLaw* law, abVec2 c) {
-  return v2_add(law->centroid, v2_scale(v2_dot(law->axis, v2_sub(c, law->centroid)), law->axis));
-}
-
 AB_SIMD AB_FLATTEN void ab_patch_spread(abPatchLaw* law, double x, double y) {
-  bool narrow = law->axis.x != 0 || law->axis.y != 0;
-  abVec2 to = narrow ? onto_line(law, v2(x, y)) : v2(x, y);
-  abVec2 c = narrow ? to : keep_inside(law, to), origin;
+  abVec2 to = v2(x, y), c = keep_inside(law, to), origin;
   double whole[3];
   abPolygonMoments m;
   bool found = law->ncorner > 1;
-  if (narrow) {
-    spread_along(law, c);
-    found = set_region(law, &origin, &m);
-  } else if (found && solve_field(law->whole.m, v2(0, 0), c, whole) && positive(law, whole)) {
+  law->npoint = law->ring.n = 0;
+  if (law->axis.x != 0 || law->axis.y != 0) {
+    spread_line(law, to);
+    return;
+  }
+  if (found && solve_field(law->whole.m, v2(0, 0), c, whole) && positive(law, whole)) {
     memcpy(law->field, whole, sizeof whole);
     found = set_region(law, &origin, &m);
   } else if (found) {
@@ -401,14 +398,16 @@ AB_SIMD AB_FLATTEN void ab_patch_spread(abPatchLaw* law, double x, double y) {
 // --- the rule
 
 static void line_points(abPatchLaw* law) {
-  static const double place[LINE_POINTS] = {0, 1, 0.5, 0.25, 0.75};
-  static const double weight[LINE_POINTS] = {1.0 / 12, 1.0 / 12, 2.0 / 12, 4.0 / 12, 4.0 / 12};
-  abVec2 a = law->region[0], d = v2_sub(law->region[law->nregion - 1], a);
-  law->npoint = in_lanes(LINE_POINTS);
-  for (int i = 0; i < law->npoint; i++) {
-    double t = i < LINE_POINTS ? place[i] : 0;
-    law->px[i] = a.x + t * d.x, law->py[i] = a.y + t * d.y;
-    law->pw[i] = i < LINE_POINTS ? weight[i] : 0;
+  static const double place[LINE_POINTS] = {-0.8611363115940526, -0.3399810435848563,
+                                            0.3399810435848563, 0.8611363115940526};
+  static const double weight[LINE_POINTS] = {0.1739274225687269, 0.3260725774312731,
+                                             0.3260725774312731, 0.1739274225687269};
+  abVec2 a = law->region[0], b = law->region[law->nregion - 1];
+  abVec2 m = v2_scale(0.5, v2_add(a, b)), d = v2_scale(0.5, v2_sub(b, a));
+  law->npoint = LINE_POINTS;
+  for (int i = 0; i < LINE_POINTS; i++) {
+    law->px[i] = m.x + place[i] * d.x, law->py[i] = m.y + place[i] * d.y;
+    law->pw[i] = weight[i];
   }
 }
 

@@ -16,7 +16,8 @@
 // same. Where the patch turns about a pole in or near it, the direction of slip has a kink there,
 // which the rule misses by several per cent of the load; then it is integrated in closed form, in
 // polar coordinates about the pole (quadrature.c), unless the region is so thin that cancellation
-// would leave noise. Which of the two is decided once in a step.
+// would leave noise. Which of the two is decided once in a step. On a line a rule of four points is
+// exact to rounding unless the pole is near, and the closed form there is cheap.
 // Tests: test_patch_law.
 #include <math.h>
 #include <string.h>
@@ -186,14 +187,21 @@ static void fill_ring(abPatchLaw* law) {
   ab_ring_close(ring);
 }
 
-// False if that is not for this pole.
+// False if that is not for this pole. On a line both ways give the same where one takes over from
+// the other.
 static bool friction_turning(abPatchLaw* law, const double s[3], const Slip* slip, double f[3],
                              abPatchSlope* G) {
-  if (!pole_is_near(law, s, AB_PATCH_FAR_POLE)) return false;
-  fill_ring(law);
+  bool line = law->nregion == 2;
+  if (law->slender || !(line || law->about_pole)) return false;
+  if (!pole_is_near(law, s, line ? AB_PATCH_FAR_LINE : AB_PATCH_FAR_POLE)) return false;
   abPole pole = {{-s[1] / s[2], s[0] / s[2]}, slip->slow / fabs(s[2])};
   abPoleSums sums;
-  ab_ring_pole(&law->ring, law->field, &pole, G != NULL, &sums);
+  if (line) {
+    ab_line_pole(law->region, law->field, &pole, &sums);
+  } else {
+    fill_ring(law);
+    ab_ring_pole(&law->ring, law->field, &pole, G != NULL, &sums);
+  }
   friction_about(&pole, &sums, slip, f, G);
   return true;
 }
@@ -203,7 +211,7 @@ static void friction_slip(abPatchLaw* law, const double s[3], const Slip* slip, 
                           abPatchSlope* G) {
   abPatchSlope rest;
   double t[3];
-  if (!(law->about_pole && !law->slender && friction_turning(law, s, slip, t, G))) {
+  if (!friction_turning(law, s, slip, t, G)) {
     ab_patch_fill_points(law);
     abPatchSlope* to = G ? G : &rest;
     sum_friction(law, slip, t, to->t, to->slack);
@@ -216,7 +224,8 @@ static void friction_slip(abPatchLaw* law, const double s[3], const Slip* slip, 
 void ab_patch_choose_rule(abPatchLaw* law, const double V[6]) {
   double s[3];
   slip_of_field(law, V, s);
-  law->about_pole = !law->slender && pole_is_near(law, s, law->about_pole ? 100 : 20);
+  law->about_pole =
+      !law->slender && law->nregion > 2 && pole_is_near(law, s, law->about_pole ? 100 : 20);
 }
 
 static inline bool rub(abPatchLaw* law, const double V[6], double f[6], abPatchSlope* G) {

@@ -91,6 +91,8 @@ enum { AB_PATCH_FIELD_STEPS = 8 };
 // Squared distance of the pole, in radii of the pressure, beyond which the rule is exact to less
 // than any tolerance. Farther out the integral about the pole loses by cancellation.
 #define AB_PATCH_FAR_POLE 2500
+// The same of a line. Nearer, the rule of four points is off by more than rounding.
+#define AB_PATCH_FAR_LINE 1000
 
 // --- from step to step
 
