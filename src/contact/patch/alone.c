@@ -498,15 +498,25 @@ static void relax_chunk(void* context, int chunk, int worker) {
   }
 }
 
-bool ab_patch_relax(abPatchIsland* island, bool first) {
-  bool moved = false;
+// The squared way from V to X as an energy.
+static double way_of(const abPatchContact* c) {
+  double d[6], y[6], sum = 0;
+  if (!c->moved) return 0;
+  for (int k = 0; k < 6; k++) d[k] = c->X[k] - c->V[k];
+  apply6(c->R, d, y);
+  for (int k = 0; k < 6; k++) sum += d[k] * y[k];
+  return sum;
+}
+
+double ab_patch_relax(abPatchIsland* island, bool first) {
   Relaxation r = {island, first};
+  double sum = 0;
   if (ab_patch_only(island))
     solve_only(island->contact[0]);
   else
     ab_pool_run(island->pool, ab_patch_chunks(island->ncontact), relax_chunk, &r);
-  for (int i = 0; i < island->ncontact; i++) moved |= island->contact[i]->moved;
-  return moved;
+  for (int i = 0; i < island->ncontact; i++) sum += way_of(island->contact[i]);
+  return sum;
 }
 
 abStatus ab_patch_alone(abPatchIsland* island) {

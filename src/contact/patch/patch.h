@@ -414,9 +414,9 @@ void ab_patch_factor(abPatchIsland* island, abPatchMatrix* matrix);
 void ab_patch_back(const abPatchMatrix* matrix, double* x);
 // --- alone.c
 abStatus ab_patch_alone(abPatchIsland* island);  // takes room
-// Each contact alone; answer and G become the law's linearised there. Whether any would go
-// elsewhere than to V. first: the law at V has just been evaluated.
-bool ab_patch_relax(abPatchIsland* island, bool first);
+// Each contact alone; answer and G become the law's linearised there. Returns how far all would go
+// from V, as an energy. first: the law at V has just been evaluated.
+double ab_patch_relax(abPatchIsland* island, bool first);
 // answer and G from the law at X, in X_f and X_G.
 void ab_patch_linearise(abPatchContact* c);
 // --- shift.c

@@ -284,6 +284,7 @@ typedef struct Progress {
   int accepted;  // how often loads that are right to the tolerance are followed on
   double tolerance, enough;
   double gap, best, taken;
+  double way;  // that contacts alone would go from V, the last time
   abPatchFollow loads;
 } Progress;
 
@@ -318,7 +319,11 @@ static void look(abPatchIsland* island, Progress* p, int n) {
   // the only contact has found its place by then
   bool turn = n > 0 && (p->direct || (p->only && !island->contact[0]->moved));
   turn |= n > 0 && (island->residual <= AB_PATCH_RELAXED || n >= AB_PATCH_MOST_RELAXED);
-  if (n > 0 && p->relaxed && !turn) turn = !ab_patch_relax(island, false);
+  if (n > 0 && p->relaxed && !turn) {
+    double way = ab_patch_relax(island, false);
+    turn = !(way > 0 && way <= AB_PATCH_ASTRAY * p->way);
+    p->way = way;
+  }
   if (turn) p->relaxed = false;
   if (n == 0 || !p->relaxed) ab_patch_evaluate_all(island);
   measure(island, &p->gap);
@@ -354,7 +359,7 @@ static bool is_solved(const abPatchIsland* island, Progress* p) {
   return ++p->since > 3 && settled && island->residual <= p->tolerance;
 }
 
-static abStatus prepare(abPatchIsland* island, abPatchWork* w, const Progress* p) {
+static abStatus prepare(abPatchIsland* island, abPatchWork* w, Progress* p) {
   abStatus status = take_work(island, w);
   if (status == AB_OK && p->relaxed && !p->direct) {
     find_mobilities(island);
@@ -364,7 +369,7 @@ static abStatus prepare(abPatchIsland* island, abPatchWork* w, const Progress* p
   if (p->direct)
     begin_at_last(island);
   else
-    ab_patch_relax(island, true);
+    p->way = ab_patch_relax(island, true);
   island->residual = ab_patch_residual(island);
   return AB_OK;
 }

@@ -167,6 +167,10 @@ enum { AB_PATCH_MOST_RELAXED = 8 };
 #define AB_PATCH_RUNS_AWAY 1e4
 // Or until the residual is this small.
 #define AB_PATCH_RELAXED 0.2
+// Or until the contacts alone would go so many times as far from where they are, as an energy, as
+// before the step. Larger: towers, where each contact supports the next, are taken apart and have
+// to be put together again; smaller: heaps that fall take the other way too soon.
+#define AB_PATCH_ASTRAY 9.0
 // Each contact alone: how much stiffer than its own bodies its surroundings are taken. Softer: full
 // steps oscillate; stiffer: they are short.
 #define AB_PATCH_STIFFER 1.5
