@@ -15,7 +15,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from motion import claims, extra, rolls_and_bounces, strikes, story_19_22, story_23_27, story_28_32  # noqa: E402,F401  (they register their cases)
+from motion import claims, extra, loads_and_limits, rebounds_and_orders, rolls_and_bounces, strikes, story_19_22, story_23_27, story_28_32  # noqa: E402,F401  (they register their cases)
 from motion.program import Failed, Program  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
