@@ -88,8 +88,8 @@ OPEN = {(case_name, ms) for steps, names in {
               order_of_two/rebounding same_to_the_bit_when_larger same_to_the_bit_when_larger/cylinders smooth_balls_get_no_spin
               smooth_balls_get_no_spin/grazing smooth_balls_get_no_spin/rebounding smooth_balls_get_no_spin/unequal angular_momentum_of_balls
               angular_momentum_of_balls/smooth flail_strikes flail_strikes/rough pushed_and_stands pushed_and_stands/turned_large
-              twisted_to_and_fro/tall fallen_on_light fallen_on_light/hull fallen_on_light/small brush_turns brush_turns/sixteen
-              brush_turns/turned_large wedge_under_a_load/tons""",
+              twisted_to_and_fro/tall fallen_on_light fallen_on_light/hull fallen_on_light/small disc_turns_on_tiles
+              disc_turns_on_tiles/large disc_turns_on_tiles/turned_small wedge_under_a_load/tons cylinder_on_edges""",
     (1, 2, 5): "order_of_two/cylinders pushed_and_stands/harder pushed_and_stands/box_floor twisted_to_and_fro twisted_to_and_fro/turned_large",
     (1, 2): """turning_corner_rebounds turning_corner_rebounds/elastic leaning_block_rebounds leaning_block_rebounds/flatter fallen_on_light/hundred
                disc_in_a_circle/rougher disc_in_a_circle/small""",

@@ -2,7 +2,7 @@
 import numpy as np
 
 from .claims import case
-from .mjcf import Body, G, Scene, ball, box, box_corners, geom, hinge, quat, rotate, slide
+from .mjcf import Body, Frame, G, Scene, ball, box, box_corners, geom, hinge, quat, rotate, slide, tiles
 from .program import turned
 from .story_19_22 import TILT
 
@@ -74,19 +74,17 @@ def disc_in_a_circle(x, lean=10.0, R=0.1, b=0.002, c=0.5, m=1.0, mu=1.0):
     x.check("misses its start by / radius", np.linalg.norm(d.x[-1] - d.x[0]) / c, high=0.01 + 4 * x.h)
 
 
-# A plate on 25 equal pins turns as if each carried a share: the friction torque is mu m g times their mean distance, and it turns by w^2 I / (2 torque).
-@case(98, "brush_turns", variants={"sixteen": dict(n=4), "turned_large": dict(scale=10, turn=TILT)})
-def brush_turns(x, n=5, w=10.0, mu=0.3, half=0.1, m=1.0):
-    s = Scene("98_brush", "A plate on many equal pins turns on the spot.")
-    s.floor(mu)
-    at = np.linspace(-half, half, n)
-    pins = [box(f"pin_{i}_{j}", [0.002, 0.002, 0.005], pos=(p, r, -0.01), mass=1e-5 * m, mu=mu) for i, p in enumerate(at) for j, r in enumerate(at)]
-    s.add(Body("brush", [box("plate", [half, half, 0.005], mass=m, mu=mu)] + pins, pos=(0, 0, 0.015), w=(0, 0, w)))
-    torque = mu * m * G * np.hypot(*np.meshgrid(at, at)).mean()
-    inertia = m * 2 * half**2 / 3
-    run = x.run(s, 1.2 * w * inertia / torque + 0.05)
-    q = run.track["brush"].q
-    x.ratio("turned [rad]", 2 * np.unwrap(np.arctan2(q[:, 3], q[:, 0]))[-1], w * w * inertia / (2 * torque), 0.05)
+# A floor of tiles is a floor: a disc turns on them as on a plane, by w^2 (R^2/2) / (2 mu g 2R/3), also where its rim touches seams from inside.
+@case(98, "disc_turns_on_tiles", variants={"between": dict(R=0.08), "large": dict(R=0.15), "turned_small": dict(scale=0.1, turn=TILT)})
+def disc_turns_on_tiles(x, R=0.1, w=6.0, mu=0.3, size=0.05):
+    s = Scene("98_disc_on_tiles", "A disc turns on the spot on tiles.")
+    n = 2 * int(np.ceil(R / size) + 1)
+    tiles(s, size, n, n, mu, x0=-n * size / 2)
+    s.add(Body("disc", [rod("disc", R, 0.005, mass=1, mu=mu)], pos=(0, 0, 0.005), w=(0, 0, w)))
+    way = w * w * R * 3 / (8 * mu * G)
+    run = x.run(s, 2.5 * way / w)
+    q = run.track["disc"].q
+    x.ratio("turned [rad]", 2 * np.unwrap(np.arctan2(q[:, 3], q[:, 0]))[-1], way, 0.1)
 
 
 # A wedge of angle a under a load in a guide holds if a < 2 atan mu, however heavy the load.
@@ -280,3 +278,25 @@ def nutcracker(x, share=0.95, mu=0.3, torque=2.0, R=0.04):
         x.check("nut moves [m]", abs(way), high=1e-4 + 50 * torque * x.h**2)
     else:
         x.check("nut moves [m]", way, low=3e-3)
+
+
+# A cylinder lies on two edges along it. Whichever way the whole scene is turned, it lies there, and no force has a part along the edges' own
+# direction but friction.
+@case(109, "cylinder_on_edges", variants={"capsule": dict(kind="capsule")})
+def cylinder_on_edges(x, kind="cylinder", R=0.1, apart=0.12, turns=24):
+    s = Scene("109_edges", "A cylinder lies on two edges.")
+    for side in (-1, 1):
+        s.fixed(box(f"edge_{side}", [0.05, 0.5, 0.05], pos=(side * (0.05 + apart / 2), 0, -0.05), mu=0.5))
+    s.add(Body("body", [geom("body", kind, [R, 0.1], mass=1, mu=0.5)], pos=(0, 0, np.sqrt(R**2 - apart**2 / 4)), q=ACROSS))
+    rng = np.random.default_rng(0)
+    moved, depth, along = [], [], []
+    for _ in range(turns):
+        turn = rng.normal(size=4)
+        x.frame = Frame(turn / np.linalg.norm(turn))
+        run = x.run(s, 20 * x.h)
+        moved.append(np.linalg.norm(run.track["body"].x - run.track["body"].x[0], axis=1).max())
+        depth.append(run.max_depth())
+        along.append(np.abs(run.contacts["n"][:, 1]).max())
+    x.check("moves [m]", max(moved), high=1e-5)
+    x.check("depth [m]", max(depth), high=1e-6)
+    x.check("normals along the edges", max(along), high=1e-6)
