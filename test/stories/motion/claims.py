@@ -96,5 +96,5 @@ OPEN = {(case_name, ms) for steps, names in {
     (1,): "disc_in_a_circle disc_in_a_circle/thick",
     (2, 10): "shot_beside_an_edge/close",
     (5, 10): "shot_beside_an_edge",
-    (10,): "ball_on_ball stack_hit_by_ball thin_bodies_100 cloud mixed_heap same_when_turned",
+    (10,): "ball_on_ball stack_hit_by_ball thin_bodies_100 cloud mixed_heap same_when_turned same_to_the_bit_when_larger/small",
 }.items() for ms in steps for case_name in names.split()}
