@@ -454,10 +454,10 @@ int ab_block_factor(const abBlockSymbolic* s, double* value, double floor) {
 }
 
 // Two rows times a vector, which is laid out as they are.
-__attribute__((always_inline)) static inline Two times_rows(const double* rows, Four four,
-                                                            Four ends) {
+__attribute__((always_inline)) static inline Two times_rows(const double* rows, const Four* four,
+                                                            const Four* ends) {
   Rows r = load_rows(rows);
-  Four p = r.first * four, q = r.second * four, e = r.ends * ends;
+  Four p = r.first * *four, q = r.second * *four, e = r.ends * *ends;
   Four pairs =
       __builtin_shufflevector(p, q, 0, 4, 2, 6) + __builtin_shufflevector(p, q, 1, 5, 3, 7);
   return __builtin_shufflevector(pairs, pairs, 0, 1) + __builtin_shufflevector(pairs, pairs, 2, 3) +
@@ -469,7 +469,7 @@ AB_SIMD static void subtract_forward6(int m, const double* restrict B, const dou
                                       double* restrict y, const int* to) {
   Four four = *(const Four*)x, ends = JOIN(*(const Two*)(x + 4), *(const Two*)(x + 4));
   for (int b = 0; b < m; b++)
-    for (int i = 0; i < 6; i += 2, B += 12) *(Two*)(y + to[b] + i) -= times_rows(B, four, ends);
+    for (int i = 0; i < 6; i += 2, B += 12) *(Two*)(y + to[b] + i) -= times_rows(B, &four, &ends);
 }
 
 // x -= B^T y likewise.
@@ -501,7 +501,7 @@ AB_SIMD static void multiply_transposed6(const double* restrict P, double* restr
 
 AB_SIMD static void multiply6(const double* restrict P, double* restrict x) {
   Four four = *(const Four*)x, ends = JOIN(*(const Two*)(x + 4), *(const Two*)(x + 4));
-  for (int i = 0; i < 6; i += 2, P += 12) *(Two*)(x + i) = times_rows(P, four, ends);
+  for (int i = 0; i < 6; i += 2, P += 12) *(Two*)(x + i) = times_rows(P, &four, &ends);
 }
 
 static void solve_forward(const abBlockSymbolic* s, const double* value, double* x) {
