@@ -12,10 +12,11 @@
 //   rate = -n . (v1 - v2) + |n x w1| r1 + |n x w2| r2,
 //
 // r the farthest point from the centre of mass: conservative advancement. Where two bodies would be
-// in each other by more than AB_HOLD_DEEP of the thinner one, both stop at the time when they began
-// to be. The rest of the step does not take place for them: they keep their velocities, so momentum
-// is kept, and the next step sees them touch. Gravity has not acted during that time either, and
-// its part of the velocity is taken back (ab_integrate): nothing of this adds energy.
+// in each other by more than AB_HOLD_DEEP of the thinner one, or by AB_HOLD_UNSEEN where no contact
+// of the step knows of them, both stop at the time when they began to be. The rest of the step does
+// not take place for them: they keep their velocities, so momentum is kept, and the next step sees
+// them touch. Gravity has not acted during that time either, and its part of the velocity is taken
+// back (ab_integrate): nothing of this adds energy.
 //
 // Who stops is in the way of others, so the pairs of those are followed again until nobody is
 // stopped any more. In most scenes nobody moves by a fifth of the thinnest body, and this ends
@@ -45,6 +46,8 @@ static void set_flight(abHoldWork* w, int m, const double* v, const double* shif
   *f = (abFlight){.free = !mover->jointed, .until = w->data->h};
   if (!f->free) return;
   const double *a = v + mover->dof0, *b = shift + mover->dof0;
+  const abTwist* without = &w->data->internal->twist_free[mover->body0];
+  f->kick = twist_sub(twist_from_array(a), *without);
   f->v = v3(a[0] + b[0], a[1] + b[1], a[2] + b[2]);
   f->spin = (abSpin){w->data->pose[mover->body0].q, v3(a[3] + b[3], a[4] + b[4], a[5] + b[5]),
                      body->inertia_q, body->inertia};
@@ -98,7 +101,7 @@ static Look look(const abHoldWork* w, const abHoldPair* m, double t, abVec3* n, 
   const abGeom* g = w->model->geom;
   Look l;
   l.gap = ab_touch_separation(&g[m->geom[0]].shape, pose[0], &g[m->geom[1]].shape, pose[1],
-                              HOLD_RESOLUTION * AB_HOLD_DEEP * m->thin, guess, n);
+                              HOLD_RESOLUTION * m->deep, guess, n);
   l.rate = -v3_dot(*n, v3_sub(twist[0].lin, twist[1].lin));
   for (int k = 0; k < 2; k++) {
     double turn =
@@ -110,17 +113,8 @@ static Look look(const abHoldWork* w, const abHoldPair* m, double t, abVec3* n, 
 
 // The normal of the pair's contact in this step or the last one, from the second geom to the first.
 static bool known_normal(const abHoldWork* w, const abHoldPair* m, abVec3* n) {
-  uint64_t key = ab_pair_key(m->geom[0], m->geom[1]);
-  int low = 0, high = w->data->internal->npair;
-  while (low < high) {
-    int middle = (low + high) / 2;
-    if (w->data->internal->pair[middle].key < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  const abPair* pair = low < w->data->internal->npair ? &w->data->internal->pair[low] : NULL;
-  if (!pair || pair->key != key) return false;
+  const abPair* pair = ab_hold_known(w, m->geom[0], m->geom[1]);
+  if (!pair) return false;
   *n = pair->geom1 == m->geom[0] ? pair->patch.normal : v3_neg(pair->patch.normal);
   return true;
 }
@@ -159,7 +153,7 @@ static bool balls_miss(const abHoldWork* w, const abHoldPair* m) {
 // Up to when the two may move.
 static double time_of(const abHoldWork* w, const abHoldPair* m) {
   double end = fmax(end_of(w, m->geom[0]), end_of(w, m->geom[1]));
-  double deep = AB_HOLD_DEEP * m->thin, fine = HOLD_RESOLUTION * deep, t = 0, good = 0;
+  double deep = m->deep, fine = HOLD_RESOLUTION * deep, t = 0, good = 0;
   if (balls_miss(w, m)) return end;
   abVec3 n = v3_zero();
   bool known = known_normal(w, m, &n);
@@ -184,8 +178,9 @@ static bool take_work(abHoldWork* w) {
   w->flight = AB_TAKE(scratch, abFlight, w->model->nmover);
   w->next = AB_TAKE(scratch, double, w->model->nmover);
   w->thin = AB_TAKE(scratch, double, n), w->way = AB_TAKE(scratch, double, n);
+  w->kick = AB_TAKE(scratch, double, n);
   w->fast = AB_TAKE(scratch, int, n), w->rank = AB_TAKE(scratch, int, n);
-  return w->flight && w->next && w->thin && w->way && w->fast && w->rank;
+  return w->flight && w->next && w->thin && w->way && w->kick && w->fast && w->rank;
 }
 
 // Stops those of the meeting that move longer than it allows.
@@ -225,7 +220,7 @@ static abStatus follow_all(abHoldWork* w) {
   if (!w->meeting) return AB_ERROR_MEMORY;
   for (int i = 0; i < w->nkey; i++) {
     int a = (int)(w->key[i] >> 32), b = (int)(w->key[i] & 0xffffffffu);
-    w->meeting[i] = (abHoldPair){{a, b}, fmin(w->thin[a], w->thin[b]), true};
+    w->meeting[i] = (abHoldPair){{a, b}, ab_hold_deep(w, a, b), true};
   }
   for (int i = 0; i < HOLD_ROUNDS && follow(w); i++) continue;
   return AB_OK;

@@ -12,10 +12,33 @@
 #include "internal.h"
 #include "math/spatial.h"
 
+const abPair* ab_hold_known(const abHoldWork* w, int a, int b) {
+  uint64_t key = ab_pair_key(a, b);
+  const abPair* pair = w->data->internal->pair;
+  int low = 0, high = w->data->internal->npair, n = high;
+  while (low < high) {
+    int middle = (low + high) / 2;
+    if (pair[middle].key < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < n && pair[low].key == key ? &pair[low] : NULL;
+}
+
+static bool unseen(const abHoldWork* w, int a, int b, double thin) {
+  return w->kick[a] + w->kick[b] > AB_HOLD_UNSEEN * thin && !ab_hold_known(w, a, b);
+}
+
+double ab_hold_deep(const abHoldWork* w, int a, int b) {
+  double thin = fmin(w->thin[a], w->thin[b]);
+  return thin * (unseen(w, a, b, thin) ? AB_HOLD_UNSEEN : AB_HOLD_DEEP);
+}
+
 static bool add_pair(abHoldWork* w, int a, int b) {
   double thin = fmin(w->thin[a], w->thin[b]);
-  if (!(w->way[a] + w->way[b] > AB_HOLD_DEEP * thin) || !ab_may_collide(w->model, a, b))
-    return true;
+  bool far = w->way[a] + w->way[b] > AB_HOLD_DEEP * thin;
+  if (!(far || unseen(w, a, b, thin)) || !ab_may_collide(w->model, a, b)) return true;
   enum { MORE = 64 };
   if (w->nkey % MORE == 0) {
     uint64_t* key = ab_arena_extend(w->data->internal->scratch, w->key,
@@ -51,6 +74,11 @@ static double way_of(const abHoldWork* w, int geom) {
   return w->data->h * (v3_norm(t.lin) + (v3_norm(t.ang) + f->bend) * ab_hold_radius(w, geom));
 }
 
+static double kick_of(const abHoldWork* w, int geom) {
+  const abTwist* t = &w->flight[ab_hold_mover(w, geom)].kick;
+  return w->data->h * (v3_norm(t->lin) + v3_norm(t->ang) * ab_hold_radius(w, geom));
+}
+
 // Geoms of free bodies whose points go so far that they or what they meet could be too deep.
 // Returns how far those go that are none.
 static double find_fast(abHoldWork* w) {
@@ -58,14 +86,14 @@ static double find_fast(abHoldWork* w) {
   double thinnest = INFINITY;
   for (int i = 0; i < model->ngeom; i++) {
     w->thin[i] = ab_thinness(&model->geom[i].shape);
-    w->way[i] = 0, w->rank[i] = -1;
+    w->way[i] = w->kick[i] = 0, w->rank[i] = -1;
     thinnest = fmin(thinnest, w->thin[i]);
   }
-  double slow = 0.5 * AB_HOLD_DEEP * thinnest;
+  double slow = 0.5 * AB_HOLD_DEEP * thinnest, soft = 0.5 * AB_HOLD_UNSEEN * thinnest;
   for (int i = 0; i < model->ngeom; i++) {
     if (!moves_freely(w, i)) continue;
-    w->way[i] = way_of(w, i);
-    if (!(w->way[i] > slow)) continue;
+    w->way[i] = way_of(w, i), w->kick[i] = kick_of(w, i);
+    if (!(w->way[i] > slow || w->kick[i] > soft)) continue;
     w->rank[i] = w->nfast;
     w->fast[w->nfast++] = i;
   }

@@ -8,8 +8,10 @@
 #include "dynamics/rotate.h"
 #include "geometry/support.h"
 
-// Part of the thinner body that may be in the other at the end of a step.
+// Part of the thinner body that may be in the other at the end of a step; and of two that the
+// step's contacts do not know of, since only what struck one of them brought them together.
 #define AB_HOLD_DEEP 0.2
+#define AB_HOLD_UNSEEN 0.02
 
 // How a mover moves in the step.
 typedef struct abFlight {
@@ -17,13 +19,14 @@ typedef struct abFlight {
   abVec3 v;
   abSpin spin;
   double bend;   // by how much the angular velocity changes in the step
+  abTwist kick;  // what contacts changed of it
   double until;  // from then on it stands still
 } abFlight;
 
 typedef struct abHoldPair {
   int geom[2];
-  double thin;
-  bool again;  // to be followed (again)
+  double deep;  // that it may become
+  bool again;   // to be followed (again)
 } abHoldPair;
 
 typedef struct abHoldWork {
@@ -31,7 +34,8 @@ typedef struct abHoldWork {
   abData* data;
   abFlight* flight;         // per mover
   double* next;             // per mover: `until` after this round
-  double *thin, *way;       // per geom; way: how far any of its points goes
+  double *thin, *way;       // per geom; way: how far any of its points goes,
+  double* kick;             // and how far otherwise than without contacts
   abBox* box;               // per fast geom: where it may be
   int nfast, *fast, *rank;  // the fast geoms; per geom its number among them, -1: none
   int nkey;
@@ -60,6 +64,10 @@ static inline double ab_hold_radius(const abHoldWork* w, int geom) {
          v3_norm(v3_sub(w->data->geom_pose[geom].p, w->data->com[g->body]));
 }
 
+// The pair of two geoms among those of the step's contacts, or NULL.
+const abPair* ab_hold_known(const abHoldWork* work, int a, int b);
+// How deep they may become.
+double ab_hold_deep(const abHoldWork* work, int a, int b);
 // Fills key with the pairs of geoms of which one moves so far that the two could be too deep in
 // each other at the end of the step (holdback_near.c). False if the scratch is exhausted.
 bool ab_hold_near(abHoldWork* work);

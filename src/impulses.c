@@ -43,7 +43,8 @@ static void apply_impulses(abData* data, const abPairSolution* solution, double*
     const abPair* pair = &data->internal->pair[i];
     const abPairSolution* s = &solution[i];
     abWrench on1 = wrench_move(s->impulse, v3_sub(data->com[pair->body1], s->point));
-    abWrench on2 = wrench_move(wrench_neg(s->impulse), v3_sub(data->com[pair->body2], s->point));
+    abVec3 other = v3_sub(s->point, s->apart);
+    abWrench on2 = wrench_move(wrench_neg(s->impulse), v3_sub(data->com[pair->body2], other));
     ab_response_apply(&data->internal->response, pair->body1, on1, v);
     ab_response_apply(&data->internal->response, pair->body2, on2, v);
   }

@@ -58,6 +58,14 @@ typedef struct abPatch {
   // overlap's thickness along the normal
   double h0, hx, hy;
   double depth;  // largest thickness along the normal
+  // of what rolls: by how much the motion of the step adds to the thickness beyond first order, as
+  // h0, hx and hy, and to the way of body 1 against body 2 along t1 and t2
+  bool rolls;
+  double closes[3], slides[2];
+  // of bodies that meet late in the step: from `center` to where it lies from the start of body 1
+  // (body 2) as it will lie from the body then, and when that is
+  abVec3 meet[2];
+  double meet_time;
 } abPatch;
 
 // Friction and restitution of a pair, combined from its two geoms.
@@ -184,6 +192,7 @@ AB_API void* ab_problem_scratch(const abContactProblem* problem, size_t bytes);
 // What a model answers for one pair. All zero = no contact.
 typedef struct abPairSolution {
   abVec3 point;          // where the impulses below are taken, usually patch.center
+  abVec3 apart;          // on body 2 they act at point - apart: not zero where the two met late
   abWrench impulse;      // total, on body 1 [N s, N m s]
   abWrench normal_part;  // of it, from normal pressure; the rest is friction
   abContactMode mode;

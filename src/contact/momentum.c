@@ -158,7 +158,8 @@ double ab_momentum_error(const abContactProblem* problem, const abContactSolutio
     const abPairSolution* s = &solution->pair[i];
     abVec3 com1 = problem->body[pair->body1].com, com2 = problem->body[pair->body2].com;
     add_contact(&b, pair->body1, wrench_move(s->impulse, v3_sub(com1, s->point)));
-    add_contact(&b, pair->body2, wrench_neg(wrench_move(s->impulse, v3_sub(com2, s->point))));
+    abVec3 other = v3_sub(s->point, s->apart);
+    add_contact(&b, pair->body2, wrench_neg(wrench_move(s->impulse, v3_sub(com2, other))));
   }
   for (int i = 0; i < problem->nrow; i++) add_row(&b, &problem->row[i]);
   for (int i = 0; i < problem->nlaw; i++) add_law(&b, &problem->law[i]);

@@ -47,6 +47,28 @@ static abVec3 without_fall(const abModel* model, const abBody* body, abVec3 v, d
   return v3_axpy((-slower - falls) / gg, model->gravity, v);
 }
 
+static bool meets_another(const abModel* model, const abData* data, int body) {
+  bool any = false;
+  for (int i = 0; i < data->internal->npair && !any; i++) {
+    const abPair* p = &data->internal->pair[i];
+    int other = p->body1 == body ? p->body2 : p->body2 == body ? p->body1 : -1;
+    any = other >= 0 && model->body[other].mover >= 0;
+  }
+  return any;
+}
+
+// What the angular momentum L makes of the spin at the orientation that a shift led to. It may be
+// of more energy than where it was solved for, by the order of the step. Where two movers share the
+// momentum, that is kept; else no more energy than there was.
+static abVec3 spin_after_shift(const abModel* model, const abData* data, int b, abQuat q, abVec3 L,
+                               abVec3 solved) {
+  const abBody* body = &model->body[b];
+  if (!(v3_norm2(solved) > 0)) return v3_zero();
+  abVec3 w = ab_spin_velocity(quat_mul(q, body->inertia_q), body->inertia, L);
+  double had = v3_dot(solved, L), has = v3_dot(w, L);
+  return has > had && !meets_another(model, data, b) ? v3_scale(sqrt(had / has), w) : w;
+}
+
 // The angular momentum at the end is that of v_solved, whatever the shift.
 static void free_body(const abModel* model, abData* data, const abMover* mover, abTwist end,
                       abTwist shift, double share) {
@@ -57,12 +79,7 @@ static void free_body(const abModel* model, abData* data, const abMover* mover, 
   abVec3 L = m3_apply(&data->inertia[b], end.ang);
   abSpin spin = {data->pose[b].q, v3_add(end.ang, shift.ang), body->inertia_q, body->inertia};
   spin = ab_spin_free(spin, h);
-  if (v3_norm2(shift.ang) > 0)
-    end.ang = v3_norm2(end.ang) > 0
-                  ? ab_spin_velocity(quat_mul(spin.q, body->inertia_q), body->inertia, L)
-                  : v3_zero();
-  else
-    end.ang = spin.w;
+  end.ang = v3_norm2(shift.ang) > 0 ? spin_after_shift(model, data, b, spin.q, L, end.ang) : spin.w;
   move_free(q, v3_scale(h, v3_add(end.lin, shift.lin)), data->pose[b].q, spin.q,
             v3_sub(data->com[b], data->pose[b].p));
   if (share < 1) {

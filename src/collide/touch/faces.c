@@ -47,18 +47,31 @@ static abVec3 place(const abPatch* p, abVec2 o, double z) {
   return v3_add(v3_scale(z, p->normal), v3_add(v3_scale(o.x, p->t1), v3_scale(o.y, p->t2)));
 }
 
+// The middle of the smaller body's face, half-way between both where none is smaller: which of them
+// comes first must not matter. *small: that face.
+static abVec3 middle_of_smaller(const abTouchWork* w, const abPatch* p, const abTouchFace* a,
+                                const abTouchFace* b, const abTouchFace** small) {
+  double size_a = a->all ? DBL_MAX : w->side[0].skin->size,
+         size_b = b->all ? DBL_MAX : w->side[1].skin->size;
+  abVec3 at_a = place(p, v2_add(a->at, a->middle), a->z),
+         at_b = place(p, v2_add(b->at, b->middle), b->z);
+  *small = size_a <= size_b ? a : b;
+  if (fabs(size_a - size_b) <= AS_NEAR * size_a) return v3_lerp(at_a, at_b, 0.5);
+  return size_a < size_b ? at_a : at_b;
+}
+
 // Lays the faces on each other as they are when the bodies meet. Returns how much more the first
 // one moves until then, of both: -1 to 1, and 0 for bodies that are within the margin already.
 // *o: a place near the two then, from which they are to be counted: grains come from kilometres.
-static double move_to_meeting(const abTouchWork* w, const abTouchFeature* g, const abPatch* p,
+static double move_to_meeting(const abTouchWork* w, const abTouchFeature* g, abPatch* p,
                               abTouchFace* a, abTouchFace* b, abVec2* o) {
   double margin = w->touch->margin;
   *o = v2(0, 0);
   if (!(g->g0 > margin) || !(g->g1 < g->g0)) return 0;
   double t = fmin(1, (g->g0 - margin) / (g->g0 - g->g1)) * w->touch->h;
   const abTouchSide *A = &w->side[0], *B = &w->side[1];
-  const abTouchFace* small = b->all || (!a->all && A->skin->size <= B->skin->size) ? a : b;
-  abVec3 x = place(p, v2_add(small->at, small->middle), small->z);
+  const abTouchFace* small;
+  abVec3 x = middle_of_smaller(w, p, a, b, &small);
   abVec3 da = v3_scale(t, twist_at(A->twist, v3_sub(x, A->com)));
   abVec3 db = v3_scale(t, twist_at(B->twist, v3_sub(x, B->com))), d = v3_sub(da, db);
   double aa = v3_norm2(da), bb = v3_norm2(db);
@@ -67,6 +80,9 @@ static double move_to_meeting(const abTouchWork* w, const abTouchFeature* g, con
   a->at = v2_add(a->at, v2_scale(bb / (aa + bb), s));
   b->at = v2_add(b->at, v2_scale(-aa / (aa + bb), s));
   *o = small->at;
+  abVec3 back = v3_scale(1 / (aa + bb), v3_add(v3_scale(aa, da), v3_scale(bb, db)));
+  p->meet[0] = v3_axpy(-t, A->twist.lin, back), p->meet[1] = v3_axpy(-t, B->twist.lin, back);
+  p->meet_time = t;
   return (aa - bb) / (aa + bb) * (1 - margin / g->g0);
 }
 

@@ -51,8 +51,8 @@ static abTouchLine round_line(const abTouchWork* w, const abTouchPlace* at, int 
 }
 
 // The edge of a polyhedron that lies flattest at its farthest vertex.
-static abTouchLine edge_line(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 d) {
-  abVec3 local = m3_apply_t(&at->R[i], d);
+abTouchLine ab_touch_edge(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 n) {
+  abVec3 d = i ? n : v3_neg(n), local = m3_apply_t(&at->R[i], d);
   const abPolyhedron* p = w->side[i].poly;
   const abHalf* half = ab_polyhedron_half(p);
   int v = ab_touch_support(p, local, w->near[i]), first = ab_polyhedron_vert_half(p)[v], h = first;
@@ -80,7 +80,7 @@ void ab_touch_keep_lowest(abVec3 d, abTouchLine* l) {
 abTouchLine ab_touch_line(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 n) {
   abVec3 d = i ? n : v3_neg(n);
   const abTouchSide* s = &w->side[i];
-  abTouchLine l = ab_touch_flat(s) ? edge_line(w, at, i, d) : round_line(w, at, i, d);
+  abTouchLine l = ab_touch_flat(s) ? ab_touch_edge(w, at, i, n) : round_line(w, at, i, d);
   if (l.n == 1) return l;
   int low = v3_dot(d, l.p[0]) >= v3_dot(d, l.p[1]) ? 0 : 1;
   abVec3 e = v3_sub(l.p[1 - low], l.p[low]);

@@ -18,6 +18,7 @@
 // is a face (faces.c) as long as the step reaches the far side of its rim; then its generator
 // takes over, whose lower end is the rim's lowest point.
 #include <float.h>
+#include <string.h>
 
 #include "base/simd.h"
 #include "collide/patch/patch.h"
@@ -37,11 +38,16 @@ static double radius_of(const abTouchWork* w) {
 
 // --- the patch
 
-// From the two lines to points half-way between the surfaces and the gap at each.
+// From the two lines to points half-way between the surfaces and the gap at each. Of what rolls the
+// gap is that of the start, and what the motion closes of it beyond first order is known, too.
 typedef struct Strip {
   int n;
   abVec3 x[2];
-  double gap[2];
+  double gap[2], closes[2];
+  abVec3 beyond;  // likewise across
+  bool rolls;
+  abVec3 meet[2];  // abPatch.meet
+  double meet_time;
 } Strip;
 
 static abVec3 point_of(const abTouchLine* l, double s) {
@@ -53,12 +59,15 @@ static void set_point(Strip* out, int k, abVec3 n, abVec3 a, abVec3 b) {
   out->x[k] = v3_scale(0.5, v3_add(a, b));
 }
 
+// A point of body i's face that looks along n.
+static abVec3 face_point(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 n) {
+  return w->side[i].poly ? ab_touch_far(w, at, i, i ? n : v3_neg(n)) : at->pose[i].p;
+}
+
 // A line over a face: the plane of the face is below (or above) each of its points.
 static void strip_on_face(const abTouchPlace* at, const abTouchWork* w, const abTouchWay* way,
                           const abTouchLine* l, Strip* out) {
-  const abTouchSide* f = &w->side[way->side];
-  abVec3 on = f->poly ? ab_touch_far(w, at, way->side, way->side ? way->n : v3_neg(way->n))
-                      : at->pose[way->side].p;
+  abVec3 on = face_point(w, at, way->side, way->n);
   out->n = l->n;
   for (int k = 0; k < l->n; k++) {
     double z = v3_dot(way->n, v3_sub(l->p[k], on));
@@ -128,6 +137,7 @@ static void move_back(const abTouchWork* w, const abTouchPlace* at, abVec3 n, St
   double aa = v3_norm2(da), bb = v3_norm2(db);
   abVec3 back =
       aa + bb > 0 ? v3_scale(1 / (aa + bb), v3_add(v3_scale(aa, da), v3_scale(bb, db))) : v3_zero();
+  s->meet[0] = v3_sub(back, da), s->meet[1] = v3_sub(back, db), s->meet_time = at->time;
   for (int k = 0; k < s->n; k++) {
     s->x[k] = v3_sub(s->x[k], back);
     abVec3 a = twist_at(*ab_touch_twist(w, 0), v3_sub(s->x[k], w->side[0].com));
@@ -136,7 +146,8 @@ static void move_back(const abTouchWork* w, const abTouchPlace* at, abVec3 n, St
   }
 }
 
-// A point of the round body's line, given by its place s along the axis; n from 2 to 1.
+// A point of the round body's line, given by its place s along the axis; n from 2 to 1. And the
+// place of a point.
 static abVec3 generator_at(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 n,
                            double s) {
   const abShape* shape = w->side[i].shape;
@@ -150,6 +161,33 @@ static abVec3 generator_at(const abTouchWork* w, const abTouchPlace* at, int i, 
   return v3_axpy(s, axis, v3_axpy(shape->size.x, d, at->pose[i].p));
 }
 
+static double generator_of(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 n,
+                           abVec3 x) {
+  return v3_dot(m3_col(&at->R[i], 2), v3_sub(x, generator_at(w, at, i, n, 0)));
+}
+
+// What the way of body i's points under the contact, ever new ones, adds to that of the first of
+// them: half of the turn times what the lever changes, and what the velocities alone accelerate.
+static abVec3 way_beyond(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 from,
+                         abVec3 to) {
+  const abTwist *v = ab_touch_twist(w, i), *a = i ? w->touch->bias2 : w->touch->bias1;
+  double t = at->time;
+  abVec3 r0 = v3_sub(from, w->side[i].com), r1 = v3_sub(to, at->com[i]);
+  abVec3 way = v3_scale(0.5 * t, v3_cross(v->ang, v3_sub(r1, r0)));
+  return a ? v3_axpy(0.5 * t * t, twist_at(*a, r0), way) : way;
+}
+
+// The gap of now takes the place of that of then; what is left is beyond the motion's first order.
+// then: where the contact goes.
+static void close_beyond(const abTouchWork* w, const abTouchPlace* at, abVec3 n, int k, abVec3 then,
+                         double now, Strip* s) {
+  abVec3 a = twist_at(*ab_touch_twist(w, 0), v3_sub(s->x[k], w->side[0].com));
+  abVec3 b = twist_at(*ab_touch_twist(w, 1), v3_sub(s->x[k], w->side[1].com));
+  s->closes[k] = now + at->time * v3_dot(n, v3_sub(a, b)) - s->gap[k];
+  s->gap[k] = now;
+  s->beyond = v3_sub(way_beyond(w, at, 0, s->x[k], then), way_beyond(w, at, 1, s->x[k], then));
+}
+
 // What rolls on a face: the same generator where it is when the step begins. The force of a step
 // acts there and not where the point will be: the motion of the last step led away from the point
 // as much as that of the next will, so that together they do no work on what only rolls. A disc
@@ -159,16 +197,29 @@ static void roll_back(const abTouchWork* w, const abTouchPlace* at, abTouchWay* 
   abTouchPlace start;
   ab_touch_place(w, 0, &start);
   abVec3 n0 = m3_apply(&start.R[way->side], m3_apply_t(&at->R[way->side], way->n));
+  abVec3 on = face_point(w, &start, way->side, n0), on_then = face_point(w, at, way->side, way->n);
   for (int k = 0; k < s->n; k++) {
-    double along = v3_dot(m3_col(&at->R[i], 2), v3_sub(s->x[k], at->pose[i].p));
+    abVec3 x = v3_axpy(way->side ? 0.5 * s->gap[k] : -0.5 * s->gap[k], way->n, s->x[k]);
+    double along = generator_of(w, at, i, way->n, x);
     abVec3 then = generator_at(w, at, i, way->n, along),
            now = generator_at(w, &start, i, n0, along);
     s->x[k] = v3_add(s->x[k], v3_sub(now, then));
-    abVec3 a = twist_at(*ab_touch_twist(w, 0), v3_sub(s->x[k], w->side[0].com));
-    abVec3 b = twist_at(*ab_touch_twist(w, 1), v3_sub(s->x[k], w->side[1].com));
-    s->gap[k] -= at->time * v3_dot(n0, v3_sub(a, b));
+    double rise = v3_dot(n0, v3_sub(now, on)) - v3_dot(way->n, v3_sub(then, on_then));
+    close_beyond(w, at, n0, k, then, s->gap[k] + (way->side ? rise : -rise), s);
   }
+  s->rolls = true;
   way->n = n0;
+}
+
+// Whether the contact goes from one place to the other by rolling, and does not jump to another
+// part of a body.
+static bool is_on_its_way(const abTouchWork* w, double r, abVec3 from, abVec3 to) {
+  double way = 0;
+  for (int i = 0; i < 2; i++)
+    way += v3_norm(ab_touch_twist(w, i)->ang) * v3_norm(v3_sub(from, w->side[i].com));
+  abVec3 v = v3_sub(twist_at(*ab_touch_twist(w, 0), v3_sub(from, w->side[0].com)),
+                    twist_at(*ab_touch_twist(w, 1), v3_sub(from, w->side[1].com)));
+  return v3_norm(v3_sub(to, from)) <= 0.1 * r + 2 * w->touch->h * (way + v3_norm(v));
 }
 
 // Two round bodies that roll on each other, or one that goes over an edge it presses on: likewise
@@ -184,18 +235,20 @@ static bool roll_on_round(const abTouchWork* w, const abTouchPlace* at, double r
   abTouchWay first;
   ab_touch_place(w, 0, &start);
   ab_touch_find_way(w, &start, w->touch->normal, &first);
-  if (first.side >= 0 || fabs(first.gap) > w->touch->tolerance || v3_dot(first.n, way->n) < 0.9)
+  if (first.side >= 0 || first.gap > w->touch->tolerance || v3_dot(first.n, way->n) < 0.9)
     return false;
   abTouchLine la = ab_touch_line(w, &start, 0, first.n), lb = ab_touch_line(w, &start, 1, first.n);
   Strip now;
   strip_of_lines(first.n, &la, &lb, r, &now);
   if (now.n != s->n) return false;
+  for (int k = 0; k < s->n; k++)
+    if (!is_on_its_way(w, r, now.x[k], s->x[k])) return false;
   for (int k = 0; k < s->n; k++) {
-    abVec3 a = twist_at(*ab_touch_twist(w, 0), v3_sub(now.x[k], w->side[0].com));
-    abVec3 b = twist_at(*ab_touch_twist(w, 1), v3_sub(now.x[k], w->side[1].com));
+    abVec3 then = s->x[k];
     s->x[k] = now.x[k];
-    s->gap[k] -= at->time * v3_dot(first.n, v3_sub(a, b));
+    close_beyond(w, at, first.n, k, then, now.gap[k], s);
   }
+  s->rolls = true;
   way->n = first.n;
   return true;
 }
@@ -203,7 +256,8 @@ static bool roll_on_round(const abTouchWork* w, const abTouchPlace* at, double r
 // Shortens the strip to where the step reaches; at least `width` of it is left. What strikes is in
 // reach, whatever its turning makes of the gap reckoned back.
 static bool cut_to_reach(const abTouchWork* w, abVec3 n, double width, bool strikes, Strip* s) {
-  double reach = 0, gap[2] = {s->gap[0], s->gap[s->n - 1]};
+  int last = s->n - 1;
+  double reach = 0, gap[2] = {s->gap[0] - s->closes[0], s->gap[last] - s->closes[last]};
   for (int k = 0; k < s->n; k++)
     reach = fmax(reach, -w->touch->h * v3_dot(n, ab_touch_velocity(w, s->x[k])));
   reach += w->touch->margin;
@@ -216,8 +270,17 @@ static bool cut_to_reach(const abTouchWork* w, abVec3 n, double width, bool stri
   double t = (reach - gap[low]) / (gap[high] - gap[low]);
   t = length > width ? fmax(t, width / length) : 1;
   s->x[high] = v3_lerp(s->x[low], s->x[high], t);
-  s->gap[high] = gap[low] + t * (gap[high] - gap[low]);
+  s->gap[high] = s->gap[low] + t * (s->gap[high] - s->gap[low]);
+  s->closes[high] = s->closes[low] + t * (s->closes[high] - s->closes[low]);
   return true;
+}
+
+// A motion that opens the contact beyond first order leaves that much of a gap for the step to
+// close; bodies that overlap are not let in by it.
+static void count_as_gap(abPatch* p) {
+  if (!(p->closes[0] < 0)) return;
+  p->h0 += p->closes[0], p->hx += p->closes[1], p->hy += p->closes[2];
+  memset(p->closes, 0, sizeof p->closes);
 }
 
 static bool strip_patch(const abTouchWork* w, abVec3 n, double r, const Strip* s, abVec2* polygon,
@@ -225,24 +288,28 @@ static bool strip_patch(const abTouchWork* w, abVec3 n, double r, const Strip* s
   *p = (abPatch){.normal = n, .polygon = polygon, .nvert = 4};
   ab_patch_tangents(&(abPatchHint){.normal = w->touch->normal, .t1 = w->touch->t1}, p);
   abVec3 x = s->x[0], along = v3_zero();
-  p->h0 = -s->gap[0];
+  p->h0 = -s->gap[0], p->closes[0] = s->closes[0], p->rolls = s->rolls;
+  p->meet[0] = s->meet[0], p->meet[1] = s->meet[1], p->meet_time = s->meet_time;
+  p->slides[0] = v3_dot(s->beyond, p->t1), p->slides[1] = v3_dot(s->beyond, p->t2);
   double b = AB_TOUCH_DOT * r, a = b;
   abVec2 u = v2(1, 0);
   if (s->n == 2) {
     x = v3_lerp(s->x[0], s->x[1], 0.5), along = v3_scale(0.5, v3_sub(s->x[1], s->x[0]));
-    p->h0 = -0.5 * (s->gap[0] + s->gap[1]);
+    p->h0 = -0.5 * (s->gap[0] + s->gap[1]), p->closes[0] = 0.5 * (s->closes[0] + s->closes[1]);
     u = v2(v3_dot(p->t1, along), v3_dot(p->t2, along));
     a = v2_norm(u);
     if (a > b) {
-      double g = 0.5 * (s->gap[0] - s->gap[1]) / a;
+      double g = 0.5 * (s->gap[0] - s->gap[1]) / a, c = 0.5 * (s->closes[1] - s->closes[0]) / a;
       u = v2_scale(1 / a, u);
       p->hx = g * u.x, p->hy = g * u.y;
+      p->closes[1] = c * u.x, p->closes[2] = c * u.y;
     } else {  // it stands upright: its lower end
       int low = s->gap[0] <= s->gap[1] ? 0 : 1;
       u = v2(1, 0), a = b;
-      x = s->x[low], p->h0 = -s->gap[low];
+      x = s->x[low], p->h0 = -s->gap[low], p->closes[0] = s->closes[low];
     }
   }
+  count_as_gap(p);
   ab_touch_measure_strip(w, x, u, a, b, polygon, p);
   return true;
 }
@@ -311,7 +378,7 @@ static bool round_patch(abTouchWork* w, const abTouchPlace* at, abTouchWay* way,
                         abPatch* p) {
   abVec3 n = way->n;
   double r = radius_of(w);
-  Strip strip, swept;
+  Strip strip = {.n = 0}, swept = {.n = 0};
   if (way->side >= 0) {
     abTouchLine l = ab_touch_line(w, at, 1 - way->side, n);
     if (!ab_touch_cut_line(w, at, way, &l)) ab_touch_keep_lowest(way->side ? v3_neg(n) : n, &l);
@@ -331,12 +398,54 @@ static bool round_patch(abTouchWork* w, const abTouchPlace* at, abTouchWay* way,
          strip_patch(w, n, r, &strip, polygon, p);
 }
 
+// --- flat ends beside flat faces
+
+// Whether the two are apart along the axis m of body i, now and then.
+static bool apart_along(const abTouchWork* w, const abTouchPlace* at, const abTouchWay* way, int i,
+                        abVec3 m) {
+  abTouchPlace start;
+  ab_touch_place(w, 0, &start);
+  abVec3 now = m3_apply(&start.R[i], m), then = m3_apply(&at->R[i], m);
+  double enough = -w->touch->tolerance;
+  return fabs(v3_dot(then, way->n)) < AB_TOUCH_ACROSS && ab_touch_gap(w, &start, now) >= enough &&
+         ab_touch_gap(w, at, then) >= enough;
+}
+
+// A disc that lies on a tile and just touches the next one with its rim is apart from that along
+// two directions, as boxes are (passes in touch.c): along the one found nothing really overlaps,
+// and along a face or its own flat end nothing will.
+static bool passes(const abTouchWork* w, const abTouchPlace* at, const abTouchWay* way) {
+  const abTouch* t = w->touch;
+  if (at->time < t->h || way->gap < -t->margin) return false;
+  if (t->pressed && v3_dot(*t->normal, way->n) > AB_TOUCH_ACROSS) return false;
+  bool found = false;
+  for (int i = 0; i < 2 && !found; i++) {
+    const abTouchSide* s = &w->side[i];
+    double sign = i ? 1 : -1;
+    if (!ab_touch_flat(s) && s->shape->type != AB_SHAPE_CYLINDER) continue;
+    if (s->shape->type == AB_SHAPE_CYLINDER)
+      for (int k = -1; k < 2 && !found; k += 2) found = apart_along(w, at, way, i, v3(0, 0, k));
+    else
+      for (int f = 0; f < s->poly->nface && f < AB_TOUCH_MANY_FACES && !found; f++)
+        found = apart_along(w, at, way, i, v3_scale(sign, s->poly->plane[f].n));
+  }
+  return found;
+}
+
+// A plane has no end beside which something could be.
+static bool has_end(const abTouchWork* w) {
+  const abTouchSide *a = &w->side[0], *b = &w->side[1];
+  return a->poly && b->poly &&
+         (a->shape->type == AB_SHAPE_CYLINDER || b->shape->type == AB_SHAPE_CYLINDER);
+}
+
 AB_SIMD AB_FLATTEN bool ab_touch_round(abTouchWork* w, abVec2* polygon, abPatch* p) {
   const abTouchSide *a = &w->side[0], *b = &w->side[1];
   if (a->poly && b->poly && ab_touch_sat(w)) return false;
   abTouchPlace at;
   abTouchWay way;
   if (!ab_touch_meet(w, &at, &way)) return false;
+  if (has_end(w) && passes(w, &at, &way)) return false;
   bool fa = !a->poly || ab_touch_flat(a) || stands(w, &at, 0, way.n);
   bool fb = !b->poly || ab_touch_flat(b) || stands(w, &at, 1, way.n);
   return (fa && fb && flat_patch(w, &at, &way, polygon, p)) ||

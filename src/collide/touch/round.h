@@ -6,6 +6,8 @@
 
 // Half width of strips and dots, of the radius.
 #define AB_TOUCH_DOT 1e-5
+// Faces of a polyhedron that are looked at one by one, at most.
+#define AB_TOUCH_MANY_FACES 200
 
 // Both bodies at some time of the step; from the work's origin.
 typedef struct abTouchPlace {
@@ -61,6 +63,8 @@ bool ab_touch_meet_smooth(const abTouchWork* w, int i, abTouchPlace* at, abTouch
 // What of body i is nearest to the other along n (line.c): only what the step can reach of
 // it. A line that rises is cut, and one that stands upright is its lower end.
 abTouchLine ab_touch_line(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 n);
+// The edge of polyhedron i that lies flattest at its vertex nearest to the other along n.
+abTouchLine ab_touch_edge(const abTouchWork* w, const abTouchPlace* at, int i, abVec3 n);
 // Leaves the end that is farther along d.
 void ab_touch_keep_lowest(abVec3 d, abTouchLine* l);
 // What of the line lies over the face of the way; false if nothing does.

@@ -33,8 +33,6 @@ enum { TRIES = 3 };
 // Bodies that do not lie over each other yet, and would not overlap but for the step's loads, by
 // less than this fraction of the smaller one, are left to the next step.
 static const double LATER = 0.1;
-// Directions with a smaller product are across each other.
-static const double ACROSS = 0.7;
 
 int ab_touch_room(const abShape* a, const abShape* b) {
   return (a->poly ? a->poly->nvert : 0) + (b->poly ? b->poly->nvert : 0) + 4;
@@ -219,10 +217,10 @@ static int find_features(abTouchWork* w, int ntried, int n, abTouchFeature* feat
 static bool passes(abTouchWork* w, int n, abTouchFeature* feature, const abPatch* p) {
   const abTouch* t = w->touch;
   if (p->kind == AB_PATCH_SURFACE || fmin(feature[0].g0, feature[0].g1) < -t->margin) return false;
-  if (t->pressed && v3_dot(*t->normal, feature[0].n) > ACROSS) return false;
+  if (t->pressed && v3_dot(*t->normal, feature[0].n) > AB_TOUCH_ACROSS) return false;
   if (is_hulls(w)) n = ab_touch_hulls(w, 1, false, feature) ? 2 : 1;
   return n > 1 && feature[1].g0 >= -t->tolerance &&
-         fabs(v3_dot(feature[0].n, feature[1].n)) < ACROSS;
+         fabs(v3_dot(feature[0].n, feature[1].n)) < AB_TOUCH_ACROSS;
 }
 
 AB_SIMD AB_FLATTEN bool ab_touch_patch(const abTouch* t, abArena* scratch, abVec2* polygon,

@@ -7,7 +7,11 @@
 #include "collide/patch/patch.h"
 #include "collide/touch/round.h"
 
-enum { MAX_ADVANCES = 24, MANY_FACES = 200 };
+enum { MAX_ADVANCES = 24 };
+// What is left of a skin where the nearest points below it are looked for.
+static const double THIN_SKIN = 1e-3;
+// Who comes deeper than this share of the smaller body strikes.
+static const double NOT_DEEP = 0.1;
 
 void ab_touch_place(const abTouchWork* w, double time, abTouchPlace* out) {
   out->time = time;
@@ -81,13 +85,22 @@ static bool way_of_ball_and_box(const abTouchWork* w, const abTouchPlace* at, in
   return true;
 }
 
+// A skin of hardly any thickness: so its body may be nearly that deep in the other and still be
+// apart from it along the same direction.
+static abShape without_skin(const abTouchSide* s) {
+  abShape core = *s->shape;
+  if (has_skin(s)) core.size.x *= THIN_SKIN;
+  return core;
+}
+
 // GJK with the first body moved out by `out`.
 static bool way_of_distance(const abTouchWork* w, const abTouchPlace* at, abVec3 out,
                             abTouchWay* way) {
   abPose pose = at->pose[0];
   pose.p = v3_add(pose.p, out);
   abDistance d;
-  ab_distance(w->side[0].shape, pose, w->side[1].shape, at->pose[1], NULL, &d);
+  abShape a = without_skin(&w->side[0]), b = without_skin(&w->side[1]);
+  ab_distance(&a, pose, &b, at->pose[1], NULL, &d);
   if (d.overlap || !(v3_norm2(d.normal) > 0.5)) return false;
   way->n = v3_unit(d.normal);
   way->gap = ab_touch_gap(w, at, way->n);
@@ -113,7 +126,8 @@ static void try_directions(const abTouchWork* w, const abTouchPlace* at, abTouch
       abVec3 n = m3_col(&at->R[i], k);
       try_direction(w, at, v3_dot(n, between) < 0 ? v3_neg(n) : n, way);
     }
-    for (int f = 0; ab_touch_flat(s) && !s->skin->box && f < s->poly->nface && f < MANY_FACES; f++)
+    for (int f = 0;
+         ab_touch_flat(s) && !s->skin->box && f < s->poly->nface && f < AB_TOUCH_MANY_FACES; f++)
       try_direction(w, at, v3_scale(i ? 1 : -1, m3_apply(&at->R[i], s->poly->plane[f].n)), way);
   }
 }
@@ -159,6 +173,28 @@ static void snap(const abTouchWork* w, const abTouchPlace* at, abTouchWay* way) 
     double g = ab_touch_gap(w, at, n);
     if (g < gap - w->tie || (way->side >= 0 && g <= way->gap)) continue;
     *way = (abTouchWay){n, g, i, face};
+  }
+}
+
+// The side of a cylinder, or a capsule, on an edge: GJK finds the direction between two lines that
+// are nearly parallel to no more than the root of its tolerance. It is that from the axis to the
+// nearest point of the edge, across the axis.
+static void snap_to_edge(const abTouchWork* w, const abTouchPlace* at, abTouchWay* way) {
+  for (int i = 0; i < 2 && way->side < 0; i++) {
+    const abTouchSide *s = &w->side[i], *o = &w->side[1 - i];
+    bool straight = s->shape->type == AB_SHAPE_CYLINDER || s->shape->type == AB_SHAPE_CAPSULE;
+    if (!straight || !ab_touch_flat(o)) continue;
+    abTouchLine edge = ab_touch_edge(w, at, 1 - i, way->n);
+    if (edge.n < 2) continue;
+    abVec3 axis = m3_col(&at->R[i], 2), e = v3_sub(edge.p[1], edge.p[0]), p, q;
+    double length = v3_norm(e);
+    ab_touch_segments(at->pose[i].p, axis, s->shape->size.y, v3_lerp(edge.p[0], edge.p[1], 0.5),
+                      v3_scale(1 / length, e), 0.5 * length, &p, &q);
+    abVec3 d = v3_sub(p, q), n = v3_axpy(-v3_dot(d, axis), axis, d);
+    if (!(v3_norm2(n) > 0)) continue;
+    n = v3_scale(i ? -1 : 1, v3_unit(n));
+    double gap = ab_touch_gap(w, at, n);
+    if (gap >= way->gap - w->tie) way->n = n, way->gap = gap;
   }
 }
 
@@ -236,6 +272,7 @@ void ab_touch_find_way(const abTouchWork* w, const abTouchPlace* at, const abVec
   if (way_of_face(w, at, guess, way)) return;
   if (!way_of_distance(w, at, v3_zero(), way)) way_of_touching(w, at, guess, way);
   snap(w, at, way);
+  snap_to_edge(w, at, way);
 }
 
 double ab_touch_way_now(const abTouchWork* w, const abVec3* guess, abVec3* n) {
@@ -294,6 +331,15 @@ static bool stays_apart(const abTouchWork* w, const abTouchPlace* start, const a
   return ab_touch_gap(w, at, n) >= enough;
 }
 
+// Bodies that touch already meet at the start. Where the step does not bring them deep into each
+// other, the poses at its end tell what it closes beyond first order all the same: along a face,
+// and of a body with a skin. How deep others are is not known well enough.
+static bool rolls_on(const abTouchWork* w, const abTouchWay* way, double before) {
+  if (way->side < 0 && !has_skin(&w->side[0]) && !has_skin(&w->side[1])) return false;
+  double near = w->touch->pressed ? w->touch->tolerance : w->touch->margin;
+  return before <= near && way->gap > fmin(before, 0) - NOT_DEEP * w->size;
+}
+
 AB_SIMD AB_FLATTEN bool ab_touch_meet(const abTouchWork* w, abTouchPlace* at, abTouchWay* way) {
   const abTouch* t = w->touch;
   abTouchPlace start;
@@ -302,8 +348,10 @@ AB_SIMD AB_FLATTEN bool ab_touch_meet(const abTouchWork* w, abTouchPlace* at, ab
   ab_touch_find_way(w, at, t->normal, way);
   double before = gap_before(w, &start, at, way);
   // it strikes, or comes from the other side; what lies deep all the time does neither
-  bool strikes = way->gap < -t->tolerance && way->gap < before - t->tolerance;
+  bool strikes = way->gap < (before > t->margin ? 0 : -t->tolerance);
+  strikes = strikes && way->gap < before - t->tolerance;
   bool passes = before < -t->tolerance && before < way->gap - t->tolerance;
+  if (strikes && rolls_on(w, way, before)) return true;
   if (strikes || (passes && !stays_apart(w, &start, at))) return advance(w, at, way);
   // with the loads of the step
   double after = way->gap + v3_dot(way->n, w->pull);

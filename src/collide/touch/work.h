@@ -14,6 +14,8 @@
 #define AB_TOUCH_PARALLEL 1e-10
 // Directions closer than this (squared) are the same feature.
 #define AB_TOUCH_SAME 1e-6
+// Directions with a smaller product are across each other.
+#define AB_TOUCH_ACROSS 0.7
 
 // One of the two bodies. Positions are from the work's origin.
 typedef struct abTouchSide {

@@ -34,6 +34,7 @@ static Extent extent_of_shape(const abShape* s) {
 
 static Extent extent_of(const abPair* pair) {
   Extent a = extent_of_shape(pair->shape1), b = extent_of_shape(pair->shape2);
+  if (pair->patch.rolls && a == EXTENT_AREA) a = EXTENT_LINE;
   if (pair->patch.nvert < 3 || !(pair->patch.area > 0)) return EXTENT_POINT;
   return a < b ? a : b;
 }
@@ -50,7 +51,7 @@ static int point_count(Extent extent, int n) {
 int ab_patch_store_size(const abPair* pair) {
   Extent extent = extent_of(pair);
   int n = extent == EXTENT_AREA ? pair->patch.nvert : (int)extent;
-  return 4 * in_lanes(n) + 2 * (n + 1) + 2 * ab_ring_room(n + 1) + 3 * point_count(extent, n);
+  return 5 * in_lanes(n) + 2 * (n + 1) + 2 * ab_ring_room(n + 1) + 3 * point_count(extent, n);
 }
 
 // --- corners
@@ -156,9 +157,9 @@ AB_SIMD AB_FLATTEN void ab_patch_set_area(const abPair* pair, abPatchLaw* law, d
   Extent extent = extent_of(pair);
   int n = extent == EXTENT_AREA ? patch->nvert : (int)extent, lanes = in_lanes(n);
   law->x = store, law->y = store + lanes, law->share = store + 2 * lanes;
-  law->aim = store + 3 * lanes;
-  law->region = (abVec2*)(store + 4 * lanes);
-  law->ring.x = store + 4 * lanes + 2 * (n + 1);
+  law->aim = store + 3 * lanes, law->calm = store + 4 * lanes;
+  law->region = (abVec2*)(store + 5 * lanes);
+  law->ring.x = store + 5 * lanes + 2 * (n + 1);
   law->ring.y = law->ring.x + ab_ring_room(n + 1);
   law->px = law->ring.y + ab_ring_room(n + 1);
   law->py = law->px + point_count(extent, n), law->pw = law->py + point_count(extent, n);

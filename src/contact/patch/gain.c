@@ -3,8 +3,8 @@
 // What contacts do to the energy of free bodies follows from their impulses J. Of a step that
 // begins with v, is free to become v + a h and ends with v', the work is J . (v + (v' - a h) / 2)
 // for the bodies' own motion along the contacts; the coordinates move by h (v' + shift), which is
-// not h times the mean of v and v', and the weight's part in that is added. The free motion itself,
-// semi-implicit, loses m (a h)^2 / 2.
+// not h times the mean of v and v', and the load's part in that is added. The free motion itself,
+// semi-implicit, loses (a h) M (a h) / 2, a from weight and loads alike: what these do is no gain.
 //
 // Two things can make that positive. Depth is taken back at a velocity of its own choice, and what
 // lies on it is lifted. In the same island others may strike and lose more, which is why no rule
@@ -36,8 +36,22 @@ static double shifted(const abPatchIsland* island) {
   return sum;
 }
 
+// What the free motion loses.
+static double lost(const abPatchIsland* island) {
+  double sum = 0;
+  for (int b = 0; b < island->nblock; b++) {
+    if (island->inertia[b]) continue;
+    int body = body_of(island, b);
+    const abContactBody* at = &island->system->problem->body[body];
+    abTwist change = twist_sub(at->twist_free, at->twist);
+    abVec3 L = m3_apply(&island->system->problem->response->inertia[body], change.ang);
+    sum += island->mass[b] * v3_norm2(change.lin) + v3_dot(change.ang, L);
+  }
+  return 0.5 * sum;
+}
+
 double ab_patch_gain(const abPatchIsland* island, double* size) {
-  double sum = -shifted(island), fall = island->system->gravity * island->system->h;
+  double sum = -shifted(island) - lost(island);
   *size = 0;
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
@@ -47,7 +61,6 @@ double ab_patch_gain(const abPatchIsland* island, double* size) {
       *size += fabs(c->impulse[k] * c->start[k]);
     }
   }
-  for (int b = 0; b < island->nblock; b++) sum -= 0.5 * island->mass[b] * fall * fall;
   return sum;
 }
 
@@ -66,34 +79,62 @@ static double allowed(const abPatchIsland* island) {
   return sum;
 }
 
-// The work done by what presses while it takes back depth.
-static double recovered(const abPatchContact* c) {
+// A rolling contact that goes far over a body in a step: what its curvature asks for is known to
+// second order only, and may be less. Else that would brake what only rolls.
+static bool sweeps(const abPatchContact* c) { return c->curves && c->sweep > AB_PATCH_SWEEPS; }
+
+// What the energy falls by, to first order, when all that a corner is asked for beyond rest is
+// taken off: the recovery of depth, or the rebound. A corner that came with u and leaves with w
+// gained (w^2 - u^2) / 2 times a mass, for an impulse of w - u times that.
+static double at_stake_there(const abPatchContact* c, int i) {
   const abPatchLaw* law = &c->law;
-  double sum = 0;
-  for (int i = 0; i < law->ncorner; i++) {
-    double u = c->V[2] + c->V[3] * law->y[i] - c->V[4] * law->x[i];
-    sum += law->share[i] * fmax(0, law->aim[i] - u) * fmax(0, law->aim[i]);
-  }
-  return law->stiffness * sum;
+  double x = law->x[i], y = law->y[i], w = c->V[2] + c->V[3] * y - c->V[4] * x;
+  double f = law->share[i] * fmax(0, law->aim[i] - w);
+  double curved = sweeps(c) ? -(c->drift[2] + c->drift[3] * y - c->drift[4] * x) : 0;
+  if (!c->rebounds) return f * fmax(0, law->aim[i] + curved);
+  double u = c->start[2] + c->start[3] * y - c->start[4] * x;
+  double part = w > u ? fmin(1, fmax(0, w) / (w - u)) : 1;
+  return f * part * fmax(0, law->aim[i] - law->calm[i]);
 }
 
-static bool is_slowed(const abPatchContact* c) { return !c->sunk && !c->rebounds; }
+static double at_stake(const abPatchContact* c) {
+  double sum = 0;
+  for (int i = 0; i < c->law.ncorner; i++) sum += at_stake_there(c, i);
+  return c->law.stiffness * sum;
+}
 
-bool ab_patch_slow_recovery(abPatchIsland* island) {
+static void ask_for(abPatchContact* c, double share) {
+  abPatchLaw* law = &c->law;
+  for (int k = 0; k < law->ncorner && c->rebounds; k++)
+    law->aim[k] = law->calm[k] + share * (law->aim[k] - law->calm[k]);
+  for (int k = 0; k < 3 && !c->rebounds; k++) law->target[0][k] *= share;
+  if (!c->rebounds) ab_patch_set_aims(law);
+  for (int k = 2; k < 5 && sweeps(c); k++) {
+    double less = (1 - share) * c->drift[k];
+    c->drift[k] -= less, c->V[k] -= less;
+  }
+  c->known = false;
+}
+
+bool ab_patch_gains(const abPatchIsland* island) {
+  double size, gain = ab_patch_gain(island, &size);
+  return gain > 0 && gain > allowed(island);
+}
+
+bool ab_patch_ask_for_less(abPatchIsland* island, bool only_rebounds) {
   double size, gain = ab_patch_gain(island, &size), sum = 0;
   if (!(gain > 0)) return false;
   double most = allowed(island);
   if (!(gain > most)) return false;
-  for (int i = 0; i < island->ncontact; i++)
-    if (is_slowed(island->contact[i])) sum += recovered(island->contact[i]);
+  for (int i = 0; i < island->ncontact; i++) {
+    const abPatchContact* c = island->contact[i];
+    if (c->rebounds || !(c->sunk || only_rebounds)) sum += at_stake(c);
+  }
   if (!(sum > AB_PATCH_GAIN_LEFT * gain)) return false;
   double share = fmax(0, 1 - (gain - 0.9 * most) / sum);
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    if (!is_slowed(c)) continue;
-    for (int k = 0; k < 3; k++) c->law.target[0][k] *= share;
-    ab_patch_set_aims(&c->law);
-    c->known = false;
+    if (c->rebounds || !(c->sunk || only_rebounds)) ask_for(c, share);
   }
   return true;
 }

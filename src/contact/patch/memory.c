@@ -53,11 +53,13 @@ static void keep_acts(const abPatchContact* c, bool old, double acts[2]) {
 }
 
 // Centre and axes as the two bodies carry them.
-static void keep_place(const abPair* pair, const abPatchContact* c, abPatchMemory* m) {
+static void keep_place(const abContactProblem* problem, const abPair* pair, const abPatchContact* c,
+                       abPatchMemory* m) {
   abPose pose[2] = {pair->pose1, pair->pose2};
   for (int k = 0; k < 2; k++) {
     abQuat back = quat_conj(pose[k].q);
-    m->center[k] = quat_rotate(back, v3_sub(pair->patch.center, pose[k].p));
+    abVec3 at = v3_add(problem->body[c->side[k].body].com, c->side[k].r);
+    m->center[k] = quat_rotate(back, v3_sub(at, pose[k].p));
     m->normal[k] = quat_rotate(back, c->axis[2]);
     m->t1[k] = quat_rotate(back, c->axis[0]);
     m->lever[k] = c->side[k].r;
@@ -72,7 +74,7 @@ static void keep(const abPatchIsland* island, abPatchContact* c) {
   const abPair* pair = &system->problem->pair[c->pair];
   abPatchMemory* m = pair->memory;
   double h = system->h, k = system->param[AB_PATCH_RECOVERY] / h;
-  keep_place(pair, c, m);
+  keep_place(system->problem, pair, c, m);
   m->slide[0] = c->X[0] + c->law.bristle[0];
   m->slide[1] = c->X[1] + c->law.bristle[1];
   m->slide[2] = c->X[5] + c->law.bristle[2];
@@ -108,7 +110,8 @@ static void tell(const abPatchSystem* system, const abPatchContact* c, abPairSol
   const abPatch* patch = &system->problem->pair[c->pair].patch;
   double normal[6] = {0, 0, c->impulse[2], c->impulse[3], c->impulse[4], 0};
   double N = c->impulse[2];
-  s->point = patch->center;
+  s->point = v3_add(system->problem->body[c->side[0].body].com, c->side[0].r);
+  if (c->delayed) s->apart = v3_sub(patch->meet[0], patch->meet[1]);
   s->impulse = to_world(c, c->impulse);
   s->normal_part = to_world(c, normal);
   s->kind = N > 0 || patch->depth > 0 ? patch->kind : AB_PATCH_NONE;

@@ -125,33 +125,35 @@ static abStatus begin(abPatchIsland* island) {
 static abStatus solve_with_loads(abPatchIsland* island) {
   double tolerance = island->system->param[AB_PATCH_TOLERANCE];
   abStatus status = ab_patch_solve(island);
-  if (status != AB_OK || !ab_patch_stiffen(island)) return status;
-  status = ab_patch_solve(island);
-  if (status != AB_OK || island->residual <= tolerance) return status;
+  if (status == AB_OK && ab_patch_stiffen(island)) status = ab_patch_solve(island);
+  if (status != AB_OK || island->residual <= tolerance || island->soft) return status;
   ab_patch_soften(island);
   ab_patch_begin_anew(island);
   return ab_patch_solve(island);
 }
 
-// See gain.c. Islands with joints are left out: what their joints do to the energy is not known.
-static abStatus solve_without_gain(abPatchIsland* island) {
-  bool rebounds = false, jointed = island->njoin > 0;
-  double size, tolerance = island->system->param[AB_PATCH_TOLERANCE];
-  for (int i = 0; i < island->ncontact; i++) rebounds |= island->contact[i]->rebounds;
-  for (int b = 0; b < island->nblock; b++) jointed |= island->inertia[b] != NULL;
+// See gain.c. What is not solved says nothing of energy.
+static abStatus solve_with_less(abPatchIsland* island, int rounds, bool only_rebounds) {
+  double tolerance = island->system->param[AB_PATCH_TOLERANCE];
   abStatus status = solve_with_loads(island);
-  for (int i = 0; i < AB_PATCH_MOST_LOWERED && rebounds && status == AB_OK; i++) {
-    double gain = ab_patch_gain(island, &size);
-    if (!(gain > 1e-9 * size)) break;  // with e = 1 it is zero but for rounding
-    ab_patch_lower_rebound(island);
-    status = ab_patch_solve(island);
-  }
-  for (int i = 0; i < AB_PATCH_MOST_SLOWED && !jointed && status == AB_OK; i++) {
-    // what is not solved says nothing of energy
-    if (island->residual > tolerance || !ab_patch_slow_recovery(island)) break;
+  for (int i = 0; i < rounds && status == AB_OK; i++) {
+    if (island->residual > tolerance || !ab_patch_ask_for_less(island, only_rebounds)) break;
     status = ab_patch_solve(island);
   }
   return status;
+}
+
+// In islands with joints only rebounds are lowered: what joints do to the energy is not known.
+// Where a rebound gains however low it is, moving the coordinates back in time is the cause.
+static abStatus solve_without_gain(abPatchIsland* island) {
+  bool rebounds = false, jointed = island->njoin > 0;
+  for (int i = 0; i < island->ncontact; i++) rebounds |= island->contact[i]->rebounds;
+  for (int b = 0; b < island->nblock; b++) jointed |= island->inertia[b] != NULL;
+  int rounds = rebounds ? AB_PATCH_MOST_LOWERED : jointed ? 0 : AB_PATCH_MOST_SLOWED;
+  abStatus status = solve_with_less(island, rounds, jointed);
+  if (status != AB_OK || !rebounds || !ab_patch_gains(island) || !ab_patch_act_at_once(island))
+    return status;
+  return solve_with_less(island, rounds, jointed);
 }
 
 // Overlaps that contradict each other, say of a body between two walls that are too near: neither
@@ -161,14 +163,14 @@ static bool let_rest(abPatchIsland* island) {
   bool any = false;
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    double wanted = fmin(c->plain[0][0], c->plain[1][0]);
-    if (c->held || c->rest > 0 || !(wanted > 0)) continue;
-    if (!(c->impulse[2] > AB_PATCH_TOO_MUCH * c->mass * (wanted + c->unit))) continue;
+    double wanted = fmin(c->law.target[0][0], c->law.target[1][0]);
+    if (c->held || c->rebounds || c->rest > 0 || !(wanted > 0)) continue;
+    double speed = wanted + c->unit + ab_patch_speed(c, c->start);
+    if (!(c->impulse[2] > AB_PATCH_TOO_MUCH * c->mass * speed)) continue;
     const abPatch* p = &island->system->problem->pair[c->pair].patch;
     c->rest = p->depth;
     c->rests[0] = p->h0, c->rests[1] = p->hx, c->rests[2] = p->hy;
     memset(c->law.target, 0, sizeof c->law.target);
-    memset(c->plain, 0, sizeof c->plain);
     ab_patch_set_aims(&c->law);
     any = true;
   }

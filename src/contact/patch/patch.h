@@ -37,6 +37,7 @@ typedef struct abPatchLaw {
   double *x, *y;
   double* share;        // of the stiffness, 1 in all
   double* aim;          // normal velocity that is wanted there
+  double* calm;         // the same without restitution, of a contact that rebounds
   double target[2][3];  // two affine fields (1, x, y), the smaller of which that is
   double stiffness;
   // friction: the affine pressure `field` over the region of the patch where it is positive
@@ -131,8 +132,10 @@ typedef struct abPatchContact {
   bool face, line;      // what its patch is; neither: a point
   bool sunk;            // it began with its depth, which comes out whatever the energy
   bool held;            // joints hold its bodies: nothing opens it, see hold.c
-  bool rebounds;        // the targets are raised by restitution
+  bool rebounds;        // the aims are raised by restitution
   bool linear;          // the law is, about V: ab_patch_evaluate
+  bool curves;          // it rolls, and its drift closes it
+  double sweep;         // how far its lever has turned in the last step [rad], of the body more
   bool delayed;         // and the coordinates moved for the time of the impact
   double impulse_time;  // of a rebound, from the step's beginning: rebound.c
   bool known;           // the law at X is in X_f, X_G, X_linear, and has not changed
@@ -142,15 +145,14 @@ typedef struct abPatchContact {
   abPatchSlope X_G;
   bool X_linear;
   double mu_static, mu_kinetic;
-  double load_before;   // normal impulse of the last step
-  double mass, mass_t;  // effective, along the normal and across it
-  double unit;          // speed that counts as one, see setup.c
-  double thin;          // of the two bodies, across the contact
-  double firmer;        // than its load was when the step began
-  double rest;          // the depth it began with and rests at, or 0
-  double rests[3];      // the thickness at which it rests: h0, hx, hy
-  double reach;         // how far joints open it when none turns by more than 1 rad [m]
-  double plain[2][3];   // the targets without restitution
+  double load_before;          // normal impulse of the last step
+  double mass, mass_t;         // effective, along the normal and across it
+  double unit;                 // speed that counts as one, see setup.c
+  double thin;                 // of the two bodies, across the contact
+  double stiff_for, foreseen;  // the load that its stiffness belongs to, and did at first
+  double rest;                 // the depth it began with and rests at, or 0
+  double rests[3];             // the thickness at which it rests: h0, hx, hy
+  double reach;                // how far joints open it when none turns by more than 1 rad [m]
 } abPatchContact;
 
 // What is remembered of a pair.
@@ -197,6 +199,7 @@ typedef struct abPatchSystem {
   int* pair;                 // per contact, ascending
   abPatchContact** contact;  // likewise
   abIslands islands;         // of contacts
+  bool* alone;               // per contact: its island is nothing else
   int* block;                // per mover: of its island's system
   int nlink;                 // law rows as edges of islands: their movers two by two, -1: none
   int* link_law;             // per edge: its row, -1 where another edge stands for it
@@ -241,6 +244,7 @@ typedef struct abPatchIsland {
   abArena* scratch;
   struct abPool* pool;  // threads for loops over its contacts, or NULL
   double departure;     // ab_patch_departure at the beginning
+  bool soft;            // contacts stay as stiff as foreseen
   bool shifted;         // shift is not zero
   bool turned;          // its rows have branches of their own, and inertia and v_free with them
   // result
@@ -298,21 +302,26 @@ abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system);
 abStatus ab_patch_island(abPatchSystem* system, int index, abPatchIsland* island);
 // In which depth that nothing explains is taken back; thin: of the bodies.
 double ab_patch_recovery_time(const abContactProblem* problem, double thin);
-// Whether contacts give way to a load, which are made stiffer; and as they were.
+// Makes contacts stiffer that carry more than was foreseen; whether there are any. And as they
+// were, for the rest of the step.
 bool ab_patch_stiffen(abPatchIsland* island);
 void ab_patch_soften(abPatchIsland* island);
 bool ab_patch_slides(const abPatchContact* c, const double V[6]);
 // --- rebound.c
-// Raises the targets of a contact that rebounds; returns whether it does.
-bool ab_patch_add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c);
-// Halves what restitution adds to the targets of every rebounding contact.
-void ab_patch_lower_rebound(abPatchIsland* island);
+// Raises the aims of a contact that rebounds; returns whether it does. alone: its impulse may be
+// moved to the moment of the impact if it does not.
+bool ab_patch_add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
+                              bool alone);
+// No impulse of a rebound is delayed any more; false if none was.
+bool ab_patch_act_at_once(abPatchIsland* island);
 // --- gain.c
 // What the island's contacts add to the energy in the step; size: what their impulses would do at
 // the velocities of its beginning.
 double ab_patch_gain(const abPatchIsland* island, double* size);
-// Slows down the recovery of depth where it adds energy; false if it does not.
-bool ab_patch_slow_recovery(abPatchIsland* island);
+// Slows down the recovery of depth and lowers rebounds (or only these) where they add energy; false
+// if they do not, or nothing that they ask for is its cause.
+bool ab_patch_ask_for_less(abPatchIsland* island, bool only_rebounds);
+bool ab_patch_gains(const abPatchIsland* island);  // more than is allowed
 // --- recall.c
 abPatchPlace ab_patch_find_place(const abPair* pair, const abPatchContact* c);
 // Whether the patch is another one than that of the last step.

@@ -75,96 +75,162 @@ static bool is_jointed(const abPatchSystem* system, const abPatchContact* c) {
   return held > 1e-3 * all;
 }
 
-// Whether a corner would end below the surface: its gap, the way of a step at its target, what the
-// impulse is too early by, and half a step's fall.
-static bool lets_in(const abPatch* p, const abPatchLaw* law, const Rebound* r, const double V[6],
-                    const double target[3], double ah, double h) {
-  for (int i = 0; i < law->ncorner; i++) {
-    double x = law->x[i], y = law->y[i];
-    double gap = fmax(0, -(p->h0 + p->hx * x + p->hy * y));
-    double before = V[2] + V[3] * y - V[4] * x, after = target[0] + target[1] * x + target[2] * y;
-    double end = gap + h * (after + 0.5 * ah) - r->impulse_time * (after - before + ah);
-    if (end < -1e-6 * h * r->launch) return true;
-  }
-  return false;
+// A corner of the patch: how far it is from the other body, how fast it approaches, and how the
+// free motion accelerates it towards it.
+typedef struct Corner {
+  double gap, u, a;
+} Corner;
+
+static Corner corner_at(const abPatch* p, const abPatchContact* c, int i, double h) {
+  double x = c->law.x[i], y = c->law.y[i];
+  double before = c->start[2] + c->start[3] * y - c->start[4] * x;
+  double after = c->free[2] + c->free[3] * y - c->free[4] * x;
+  return (Corner){-(p->h0 + p->hx * x + p->hy * y), -before, (before - after) / h};
+}
+
+// The velocity with which the corner ends the step at the surface when the impulse acts at the time
+// t_p: its gap, h v', half a step's fall, less what the impulse and the fall are too early by.
+static double stays_out(const Corner* k, double t_p, double h) {
+  double left = h - t_p;
+  if (!(left > AB_PATCH_TIME_LEFT * h)) return AB_PATCH_NEVER_PRESSES;
+  return -(fmax(k->gap, 0) + 0.5 * k->a * h * h - t_p * (k->u + k->a * h)) / left;
+}
+
+// Whether it has come to the surface, but for a trace, after the time t.
+static bool is_there(const Corner* k, double t, double thin) {
+  return k->gap <= (k->u + 0.5 * k->a * t) * t + AB_PATCH_AT_ONCE * thin;
 }
 
 // Before the impact the body flies, and is not stopped where its velocity at the end of the step
 // would lead but where its motion does, half a step's fall later: if no corner strikes.
-static void fly_on(const abPatch* p, abPatchLaw* law, const double V[6], double ah, double h) {
-  for (int i = 0; i < law->ncorner; i++) {
-    double x = law->x[i], y = law->y[i], gap = -(p->h0 + p->hx * x + p->hy * y);
-    if (!(gap > 0 && gap + h * (V[2] + V[3] * y - V[4] * x - 0.5 * ah) > 0)) return;
+static void fly_on(const abPatch* p, abPatchContact* c, double h) {
+  for (int i = 0; i < c->law.ncorner; i++) {
+    Corner k = corner_at(p, c, i, h);
+    if (!(k.gap > 0 && k.gap - h * (k.u + 0.5 * k.a * h) > 0)) return;
   }
-  for (int i = 0; i < 2; i++) law->target[i][0] -= fmax(0, 0.5 * ah);
+  for (int i = 0; i < c->law.ncorner; i++)
+    c->law.aim[i] -= fmax(0, 0.5 * h * corner_at(p, c, i, h).a);
 }
 
-static double at_point(const double field[3], double x, double y) {
-  return field[0] + field[1] * x + field[2] * y;
+// The corner that strikes first, -1: none; *strikes: whether any does, be it to rest.
+static int first_to_leave(const abPatch* p, const abPatchContact* c, double e, double h,
+                          Rebound* first, bool* strikes) {
+  int which = -1;
+  *strikes = false;
+  for (int i = 0; i < c->law.ncorner; i++) {
+    Corner k = corner_at(p, c, i, h);
+    Rebound r = find_rebound(k.u, k.a, fmax(k.gap, 0), e, h);
+    *strikes |= r.what != NO_IMPACT;
+    if (r.what != LEAVES || (k.gap < 0 && r.launch - r.fall <= c->law.aim[i])) continue;
+    if (which < 0 || r.time < first->time) *first = r, which = i;
+  }
+  return which;
 }
 
-// Target of a rebound, and whether it is delayed. The whole patch leaves in proportion to how it
-// came, unless a corner would be let in: then alike.
-static bool aim(const abPair* pair, abPatchContact* c, const Rebound* r, const double before[6],
-                double ah, double h) {
+static bool both_move(const abPatchContact* c) {
+  return c->side[0].block >= 0 && c->side[1].block >= 0;
+}
+
+// When the impulse acts: where the levers of both bodies are those of it, so that the two together
+// keep their angular momentum.
+static double time_of_impulse(const abPatch* p, const abPatchContact* c, double by_gap) {
+  return both_move(c) && p->meet_time > 0 ? p->meet_time : by_gap;
+}
+
+// Each corner strikes by itself: an edge or a corner of the patch that comes down first leaves,
+// with all that are as near then but for a trace, while the others are only kept out.
+static bool aim(const abPatch* p, abPatchContact* c, double e, double h) {
   abPatchLaw* law = &c->law;
-  double cx = law->centroid.x, cy = law->centroid.y;
-  double u = -(before[2] + before[3] * cy - before[4] * cx);
-  double ratio = u > 0 ? r->launch / u : 0, flat[3] = {r->launch - r->fall, 0, 0};
-  double target[3] = {-ratio * before[2] - r->fall, ratio * before[4], -ratio * before[3]};
-  bool alike = u <= 0 || r->flights || lets_in(&pair->patch, law, r, before, target, ah, h);
-  if (alike && lets_in(&pair->patch, law, r, before, flat, ah, h)) return false;
-  for (int i = 0; i < 2; i++) {
-    memcpy(law->target[i], alike ? flat : target, sizeof flat);
-    c->plain[i][0] = -r->fall, c->plain[i][1] = c->plain[i][2] = 0;
+  Rebound first;
+  bool strikes;
+  if (first_to_leave(p, c, e, h, &first, &strikes) < 0) {
+    if (!strikes) fly_on(p, c, h);
+    return false;
   }
-  c->delayed = true;
-  c->impulse_time = r->impulse_time;
-  return true;
-}
-
-static bool aim_promptly(abPatchContact* c, double launch, const double before[6], double u) {
-  abPatchLaw* law = &c->law;
-  double ratio = launch / u, flat[3] = {launch, 0, 0};
-  double target[3] = {-ratio * before[2], ratio * before[4], -ratio * before[3]};
-  bool alike = false;
+  double t = first.time;
+  c->impulse_time = time_of_impulse(p, c, first.impulse_time);
   for (int i = 0; i < law->ncorner; i++) {
-    double x = law->x[i], y = law->y[i];
-    alike |= at_point(target, x, y) <
-             fmin(at_point(law->target[0], x, y), at_point(law->target[1], x, y));
+    Corner k = corner_at(p, c, i, h);
+    law->calm[i] = law->aim[i];
+    law->aim[i] = stays_out(&k, c->impulse_time, h);
+    if (!is_there(&k, t, c->thin)) continue;
+    Rebound r = find_rebound(k.u, k.a, fmax((k.u + 0.5 * k.a * t) * t, 0), e, h);
+    if (r.what == LEAVES) law->aim[i] = fmax(law->aim[i], r.launch - r.fall);
   }
-  for (int i = 0; i < 2; i++) memcpy(law->target[i], alike ? flat : target, sizeof flat);
-  return true;
+  for (int i = 0; i < law->ncorner; i++) law->calm[i] = fmin(law->calm[i], law->aim[i]);
+  return c->delayed = true;
 }
 
-bool ab_patch_add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
+// An edge that is pressed already, and does not leave as another corner does, bears its load from
+// the beginning of the step on: that impulse is not to be delayed.
+static bool bears(const abPatch* p, const abPatchContact* c, double e, double h) {
+  bool stays = false, leaves = false;
+  for (int i = 0; i < c->law.ncorner && c->load_before > 0; i++) {
+    Corner k = corner_at(p, c, i, h);
+    bool goes = find_rebound(k.u, k.a, fmax(k.gap, 0), e, h).what == LEAVES;
+    leaves |= goes, stays |= !goes && k.gap <= AB_PATCH_AT_ONCE * c->thin;
+  }
+  return stays && leaves;
+}
+
+static bool aim_promptly(const abPatch* p, abPatchContact* c, double e, double h) {
+  abPatchLaw* law = &c->law;
+  bool any = false;
+  for (int i = 0; i < law->ncorner; i++) {
+    Corner k = corner_at(p, c, i, h);
+    Rebound r = find_prompt_rebound(k.u, k.a, fmax(k.gap, 0), e, h);
+    law->calm[i] = law->aim[i];
+    if (r.what != LEAVES || r.launch <= law->aim[i]) continue;
+    law->aim[i] = r.launch;
+    any = true;
+  }
+  return any;
+}
+
+// Two bodies that meet without restitution, and nothing but that in their island: the corners that
+// strike are stopped there, and the coordinates are moved as if it had been at that moment.
+static void stop(const abPatch* p, abPatchContact* c, double h) {
+  double first = INFINITY;
+  for (int i = 0; i < c->law.ncorner; i++) {
+    Corner k = corner_at(p, c, i, h);
+    if (k.gap < -AB_PATCH_AT_ONCE * c->thin || k.u < AB_PATCH_STRIKES * c->unit) continue;
+    Rebound r = find_rebound(k.u, k.a, fmax(k.gap, 0), 0, h);
+    if (r.what == RESTS) first = fmin(first, r.time);
+  }
+  double t = time_of_impulse(p, c, first);
+  if (!(first < h && t < h)) return;
+  for (int i = 0; i < c->law.ncorner; i++) {
+    Corner k = corner_at(p, c, i, h);
+    bool strikes = is_there(&k, t, c->thin);
+    c->law.aim[i] = strikes ? -0.5 * k.a * (h - t) : stays_out(&k, t, h);
+  }
+  c->delayed = true, c->impulse_time = t;
+}
+
+bool ab_patch_add_restitution(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
+                              bool alone) {
   double e = pair->surface.restitution, h = system->h;
   c->delayed = false, c->impulse_time = 0;
-  if (!(e > 0) || c->held) return false;
-  abPatchLaw* law = &c->law;
-  const double *before = c->start, *after = c->free;
-  double cx = law->centroid.x, cy = law->centroid.y;
-  double u = -(before[2] + before[3] * cy - before[4] * cx);
-  double a = (before[2] - after[2]) / h;
-  double gap = -(pair->patch.h0 + pair->patch.hx * cx + pair->patch.hy * cy);
-  double old = fmin(at_point(law->target[0], cx, cy), at_point(law->target[1], cx, cy));
-  if (!is_jointed(system, c)) {
-    Rebound r = find_rebound(u, a, fmax(gap, 0), e, h);
-    if (r.what == NO_IMPACT) fly_on(&pair->patch, law, before, a * h, h);
-    if (r.what != LEAVES || (gap < 0 && r.launch - r.fall <= old)) return false;
-    if (aim(pair, c, &r, before, a * h, h)) return true;
-  }
-  Rebound r = find_prompt_rebound(u, a, fmax(gap, 0), e, h);
-  return r.what == LEAVES && r.launch > old && aim_promptly(c, r.launch, before, u);
+  if (c->held) return false;
+  if (!(e > 0) && alone && both_move(c) && !(c->load_before > 0) && !c->sunk &&
+      !is_jointed(system, c))
+    stop(&pair->patch, c, h);
+  if (!(e > 0)) return false;
+  bool prompt = bears(&pair->patch, c, e, h) || is_jointed(system, c);
+  return prompt ? aim_promptly(&pair->patch, c, e, h) : aim(&pair->patch, c, e, h);
 }
 
-void ab_patch_lower_rebound(abPatchIsland* island) {
+bool ab_patch_act_at_once(abPatchIsland* island) {
+  bool any = false;
+  const abContactProblem* problem = island->system->problem;
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    if (!c->rebounds) continue;
-    for (int k = 0; k < 2; k++)
-      for (int j = 0; j < 3; j++)
-        c->law.target[k][j] += 0.5 * (c->plain[k][j] - c->law.target[k][j]);
+    if (!c->delayed) continue;
+    const abPair* pair = &problem->pair[c->pair];
+    any = true;
+    c->delayed = c->known = false, c->impulse_time = 0;
     ab_patch_set_aims(&c->law);
+    aim_promptly(&pair->patch, c, pair->surface.restitution, island->system->h);
   }
+  return any;
 }

@@ -14,7 +14,7 @@
 static abVec3 carried_center(const abPair* pair, const abVec3 p[2]) {
   const abPatchMemory* m = pair->memory;
   abVec3 now = pair->patch.center;
-  if (fabs(pair->patch.area - m->area) <= 0.02 * m->area) return now;
+  if (pair->patch.rolls || fabs(pair->patch.area - m->area) <= 0.02 * m->area) return now;
   return v3_norm2(v3_sub(now, p[0])) < v3_norm2(v3_sub(now, p[1])) ? p[0] : p[1];
 }
 
@@ -193,8 +193,11 @@ static abVec3 guess_drift(const abPatchSystem* system, const abPatchContact* c) 
 
 // Along the normal only of faces, which do not roll.
 void ab_patch_begin_drift(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
+  const abPatch* p = &pair->patch;
+  for (int k = 0; k < 2 && p->rolls; k++) c->drift[k] = p->slides[k] / system->h;
+  if (p->rolls) return;
   abVec3 drift = guess_drift(system, c);
-  bool face = pair->patch.kind == AB_PATCH_SURFACE;
+  bool face = p->kind == AB_PATCH_SURFACE;
   for (int k = 0; k < (face ? 3 : 2); k++) c->drift[k] = v3_dot(c->axis[k], drift);
 }
 

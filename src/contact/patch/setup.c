@@ -43,22 +43,34 @@ static void relative_at(const abContactProblem* problem, const abPatchContact* c
   }
 }
 
+static void find_motion(const abContactProblem* problem, abPatchContact* c) {
+  relative_at(problem, c, false, c->start);
+  relative_at(problem, c, true, c->free);
+}
+
 double ab_patch_recovery_time(const abContactProblem* problem, double thin) {
   double g = v3_norm(problem->gravity);
-  return fmin(AB_PATCH_RECOVERY_TIME, g > 0 ? sqrt(thin / g) : INFINITY);
+  return g > 0 ? fmin(AB_PATCH_RECOVERY_TIME, sqrt(thin / g)) : AB_PATCH_WEIGHTLESS_TIME;
+}
+
+// How fast a depth that no load explains is taken back. What the bodies began with comes out as a
+// film of their fall would, run backwards, and somewhat slower: none is thrown higher than it is
+// deep. What motion brought comes out within the recovery time, or later.
+static double parting_speed(const abPatchSystem* system, const abPatchContact* c, double depth) {
+  double time = ab_patch_recovery_time(system->problem, c->thin);
+  if (!c->sunk) return fmin(1, fmax(0, depth) / (AB_PATCH_SHALLOW * c->thin)) * depth / time;
+  return fmax(AB_PATCH_RISES * sqrt(2 * system->gravity * fmax(0, depth)), depth / time);
 }
 
 // The speed at which depth is taken back is limited: to a small part of what the free motion or the
 // load carried change in a step, so that nobody is thrown off and lifting adds next to no energy,
-// and for depth that nothing explains (a bad start) to what resolves it in the recovery time.
-// Joints turn no faster by it than AB_PATCH_TURN.
+// and to that at which depth that nothing explains parts. Joints turn no faster by it than
+// AB_PATCH_TURN.
 static void limit_recovery(const abPatchSystem* system, abPatchContact* c, double depth,
                            double unit) {
   abPatchLaw* law = &c->law;
   double fastest = 0, *t = law->target[0];
-  double share = c->sunk ? 1 : fmin(1, fmax(0, depth) / (AB_PATCH_SHALLOW * c->thin));
-  double out = share * depth / ab_patch_recovery_time(system->problem, c->thin);
-  double turn = AB_PATCH_TURN * c->reach;
+  double out = parting_speed(system, c, depth), turn = AB_PATCH_TURN * c->reach;
   for (int i = 0; i < law->ncorner; i++)
     fastest = larger(fastest, t[0] + t[1] * law->x[i] + t[2] * law->y[i]);
   double scale = 1, most = fmin(fmax(AB_PATCH_LIFT * unit, out), turn),
@@ -81,7 +93,7 @@ static bool is_sunk(const abPatchSystem* system, const abPair* pair, const abPat
 }
 
 static void set_targets(const abPatchSystem* system, const abPair* pair, abPatchContact* c,
-                        double unit) {
+                        double unit, bool alone) {
   const abPatch* p = &pair->patch;
   abPatchLaw* law = &c->law;
   double rate[2] = {system->param[AB_PATCH_RECOVERY] / system->h, 1 / system->h};
@@ -92,8 +104,8 @@ static void set_targets(const abPatchSystem* system, const abPair* pair, abPatch
   limit_recovery(system, c, p->depth - c->rest, unit);
   for (int i = 0; i < 2 && c->held; i++)  // nothing is asked of it, whatever the depth
     law->target[i][0] = AB_PATCH_NEVER_PRESSES, law->target[i][1] = law->target[i][2] = 0;
-  memcpy(c->plain, law->target, sizeof c->plain);
-  c->rebounds = ab_patch_add_restitution(system, pair, c);
+  ab_patch_set_aims(law);
+  c->rebounds = ab_patch_add_restitution(system, pair, c, alone);
 }
 
 // Where nothing presses yet, a patch whose points move faster than a step of free motion could have
@@ -134,6 +146,7 @@ static double firmness(const abPatchSystem* system, const abPatchContact* c, dou
 
 static void set_stiffness(const abPatchSystem* system, abPatchContact* c, double load) {
   const double* param = system->param;
+  c->stiff_for = load;
   double firm = firmness(system, c, load);
   c->law.stiffness = param[AB_PATCH_STIFFNESS] * c->mass * firm;
   c->law.stiffness_t = param[AB_PATCH_FRICTION_STIFFNESS] * c->mass_t * firm;
@@ -148,42 +161,31 @@ static double fastest_in(const abPatchContact* c, const double V[6]) {
   return most;
 }
 
-static void make_firmer(abPatchContact* c, double factor) {
-  c->law.stiffness *= factor, c->law.stiffness_t *= factor;
+static void change_stiffness(const abPatchSystem* system, abPatchContact* c, double load) {
+  set_stiffness(system, c, load);
   ab_patch_set_load(&c->law, c->law.load);
   c->known = false;
 }
 
-// Whether somebody strikes: an impact lasts for one step, and is harder to solve than its depth is
-// worth.
-static bool is_struck(const abPatchIsland* island) {
-  for (int i = 0; i < island->ncontact; i++) {
-    const abPatchContact* c = island->contact[i];
-    if (c->impulse[2] > 0 && fastest_in(c, c->start) > AB_PATCH_STRIKES * c->unit) return true;
-  }
-  return false;
-}
-
-// Whether some contact gives way to a load that nobody told of when its stiffness was set: the
-// first step in which a neighbour is pressed. Such contacts become as stiff as the load wants them.
+// Stiffness follows the load of this step, too: of a contact that somebody strikes through its
+// neighbour nobody knows when the step begins.
 bool ab_patch_stiffen(abPatchIsland* island) {
   bool any = false;
-  if (is_struck(island)) return false;
+  if (island->soft) return false;
   for (int i = 0; i < island->ncontact; i++) {
     abPatchContact* c = island->contact[i];
-    double way = island->system->h * fastest_in(c, c->V);
-    c->firmer = 1;
-    if (c->held || !(way > AB_PATCH_GIVES_WAY * c->thin)) continue;
-    c->firmer = fmin(way / (AB_PATCH_DEPTH * c->thin), AB_PATCH_FIRMEST);
-    make_firmer(c, c->firmer);
+    if (c->held || !(c->impulse[2] > AB_PATCH_UNFORESEEN * c->stiff_for)) continue;
+    change_stiffness(island->system, c, c->impulse[2]);
     any = true;
   }
   return any;
 }
 
+// As stiff as foreseen, from now on.
 void ab_patch_soften(abPatchIsland* island) {
+  island->soft = true;
   for (int i = 0; i < island->ncontact; i++)
-    make_firmer(island->contact[i], 1 / island->contact[i]->firmer);
+    change_stiffness(island->system, island->contact[i], island->contact[i]->foreseen);
 }
 
 // Effective masses along the normal and across it, and how thin the bodies are.
@@ -211,19 +213,46 @@ static bool has_past(const abPatchMemory* m) {
   return m->h > 0 && (m->impulse[2] > 0 || m->rest > 0 || m->held || m->sunk);
 }
 
-AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int index,
-                                           abPatchContact* c, double* store) {
+// Of what rolls the geometry tells how the step goes on beyond first order. Joints that are in each
+// other turn no faster by it than AB_PATCH_TURN.
+static void take_closes(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
+  const abPatch* p = &pair->patch;
+  const abPatchMemory* m = pair->memory;
+  double per = 1 / system->h, most = AB_PATCH_TURN * c->reach;
+  if (p->depth > AB_PATCH_JAMS * c->thin && per * p->closes[0] > most) per = most / p->closes[0];
+  c->drift[2] = -per * p->closes[0];
+  c->drift[3] = -per * p->closes[2], c->drift[4] = per * p->closes[1];
+  c->curves = p->closes[0] > 0;
+  for (int k = 0; k < 2; k++) {
+    abVec3 r = c->side[k].r, before = m->lever[k];
+    double size = v3_norm(r) * v3_norm(before);
+    if (c->side[k].block >= 0 && size > 0)
+      c->sweep = fmax(c->sweep, v3_norm(v3_cross(r, before)) / size);
+  }
+}
+
+// The levers of an impulse that is delayed are those of its moment.
+static bool has_levers_of_impact(const abPatch* p, abPatchContact* c) {
+  const abVec3* meet = p->meet;
+  if (!c->delayed || v3_norm2(meet[0]) + v3_norm2(meet[1]) == 0) return false;
+  for (int k = 0; k < 2; k++) c->side[k].r = v3_add(c->side[k].r, meet[k]);
+  return true;
+}
+
+AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int i, double* store) {
   const abContactProblem* problem = system->problem;
+  int index = system->pair[i];
+  abPatchContact* c = system->contact[i];
   const abPair* pair = &problem->pair[index];
   const abPatch* patch = &pair->patch;
   abPatchMemory* memory = pair->memory;
   abPatchPlace place = {0};
   memset(c->drift, 0, sizeof c->drift);
   memset(c->given, 0, sizeof c->given);
+  c->curves = false, c->sweep = 0;
   set_sides(system, index, c);
   c->axis[0] = patch->t1, c->axis[1] = patch->t2, c->axis[2] = patch->normal;
-  relative_at(problem, c, false, c->start);
-  relative_at(problem, c, true, c->free);
+  find_motion(problem, c);
   ab_patch_set_area(pair, &c->law, store);
   set_scales(system, pair, c);
   bool found = pair->fresh || !(memory->h > 0);
@@ -238,8 +267,12 @@ AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int inde
   c->unit = unit_speed(system, c, load);
   // a load at rest needs its share of the stiffness, whatever its size
   double borne = load / (c->mass * firmness(system, c, load));
-  set_targets(system, pair, c, fmax(unit_speed(system, c, 0), borne));
-  ab_patch_set_aims(&c->law);
+  double unit = fmax(unit_speed(system, c, 0), borne);
+  set_targets(system, pair, c, unit, system->alone[i]);
+  if (has_levers_of_impact(patch, c)) {
+    find_motion(problem, c);
+    set_targets(system, pair, c, unit, system->alone[i]);
+  }
   double field[3];
   if (fresh) {
     load = ab_patch_begin_fresh(c, field);
@@ -249,8 +282,10 @@ AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int inde
     ab_patch_recall(system, pair, &place, c, field);
   }
   ab_patch_check_drift(system, c, fresh);
+  if (patch->rolls) take_closes(system, pair, c);
   if (c->rebounds) memset(c->drift, 0, sizeof c->drift);
-  set_stiffness(system, c, fmax(load, c->mass * fmax(c->unit, fastest_in(c, c->free))));
+  c->foreseen = fmax(load, c->mass * fmax(c->unit, fastest_in(c, c->free)));
+  set_stiffness(system, c, c->foreseen);
   bool friction = pair->surface.condim != 1 && !c->held;
   c->mu_static = friction ? pair->surface.mu_static : 0;
   c->mu_kinetic = friction ? pair->surface.mu_kinetic : 0;
@@ -339,7 +374,7 @@ static void set_chunk(void* context, int chunk, int worker) {
   const Setting* s = context;
   int first = chunk * AB_PATCH_CHUNK, last = first + AB_PATCH_CHUNK;
   for (int i = first; i < last && i < s->system->ncontact; i++)
-    set_contact(s->system, s->system->pair[i], s->system->contact[i], s->store[i]);
+    set_contact(s->system, i, s->store[i]);
 }
 
 // Rows come sorted by their movers.
@@ -355,6 +390,22 @@ static abStatus sort_rows(abPatchSystem* system) {
   return AB_OK;
 }
 
+// The contacts that are all there is in their islands.
+static abStatus find_alone(abPatchSystem* system) {
+  const abIslands* islands = &system->islands;
+  system->alone = AB_TAKE(system->problem->scratch, bool, system->ncontact);
+  if (!system->alone) return AB_ERROR_MEMORY;
+  memset(system->alone, 0, sizeof(bool) * (size_t)system->ncontact);
+  for (int i = 0; i < islands->n; i++) {
+    int first = islands->pair_start[i], item = islands->pair[first], nrow = 0;
+    for (int m = islands->mover_start[i]; m < islands->mover_start[i + 1]; m++)
+      nrow += system->row_start[islands->mover[m] + 1] - system->row_start[islands->mover[m]];
+    bool one = islands->pair_start[i + 1] == first + 1 && nrow == 0;
+    if (one && item < system->ncontact) system->alone[item] = true;
+  }
+  return AB_OK;
+}
+
 abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) {
   *system = (abPatchSystem){.problem = problem,
                             .h = problem->h,
@@ -367,7 +418,7 @@ abStatus ab_patch_setup(const abContactProblem* problem, abPatchSystem* system) 
   if (!store || !system->pair || !system->contact) return AB_ERROR_MEMORY;
   for (int p = 0; p < problem->npair; p++)
     if (takes_part(problem, &problem->pair[p])) system->pair[system->ncontact++] = p;
-  if (join_islands(system) != AB_OK) return AB_ERROR_MEMORY;
+  if (join_islands(system) != AB_OK || find_alone(system) != AB_OK) return AB_ERROR_MEMORY;
   abPatchContact* contact = AB_TAKE(problem->scratch, abPatchContact, system->ncontact);
   if (!contact) return AB_ERROR_MEMORY;
   for (int i = 0; i < system->ncontact; i++) {

@@ -253,7 +253,7 @@ static bool runs_away(const abPatchIsland* island) {
   for (int i = 0; i < island->ndof; i++) change += island->direction[i] * island->momentum[i];
   for (int i = 0; i < island->ncontact; i++) {
     const abPatchContact* c = island->contact[i];
-    double speed = fmax(c->unit, fmax(ab_patch_speed(c, c->free), fabs(c->law.target[0][0])));
+    double speed = fmax(c->unit, fmax(ab_patch_speed(c, c->free), fabs(c->law.aim[0])));
     most += c->mass * speed * speed;
   }
   if (!(change > AB_PATCH_RUNS_AWAY * most)) return false;
@@ -324,6 +324,7 @@ static void look(abPatchIsland* island, Progress* p, int n) {
     turn = !(way > 0 && way <= AB_PATCH_ASTRAY * p->way);
     p->way = way;
   }
+  if (turn && p->relaxed && !p->direct) ab_patch_stiffen(island);
   if (turn) p->relaxed = false;
   if (n == 0 || !p->relaxed) ab_patch_evaluate_all(island);
   measure(island, &p->gap);

@@ -22,13 +22,9 @@
 #define AB_PATCH_OFFSET_IMPACT 1e-7
 // Depth at rest, as a share of the thinner body, that no load may exceed: stiffness follows.
 #define AB_PATCH_DEPTH 1e-6
-// A contact that gives way by more than this share of the thinner body in a step is as stiff as its
-// load wants it in the same step. Larger: what is pressed through others lies deep after the first
-// step; smaller: time only.
-#define AB_PATCH_GIVES_WAY 1e-4
-// Not where a contact closes faster than this many times what the loads of a step explain. Larger:
-// time in heaps of fast bodies.
-#define AB_PATCH_STRIKES 4.0
+// A contact is as stiff as its load wants it in the same step where that is more than this many
+// times what was foreseen. Larger: what is struck through others lies deep; smaller: time only.
+#define AB_PATCH_UNFORESEEN 2.0
 // Depth is taken back with this part of the speed that counts as one at the deepest corner, some 25
 // times what a body at rest needs there: as much as one needs that stands nearly on an edge.
 #define AB_PATCH_LIFT 5e-3
@@ -36,9 +32,14 @@
 // show as energy in a tower that has just been put up, all of whose contacts lift all that is above
 // them.
 #define AB_PATCH_LIFT_ALL 5e-4
-// Depth that nothing else explains (a bad start) is taken back within this time [s], of small
-// bodies within that in which they fall by their size.
-#define AB_PATCH_RECOVERY_TIME 0.1
+// Depth that nothing else explains is taken back within the time in which bodies fall by their
+// size, and within the first of these [s], or the second where there is no gravity. Larger: where
+// there is next to none it stays.
+#define AB_PATCH_RECOVERY_TIME 1.0
+#define AB_PATCH_WEIGHTLESS_TIME 0.1
+// What bodies began with at this share of the speed of such a fall. Larger: they hop; smaller:
+// time.
+#define AB_PATCH_RISES 0.7
 // But what is less deep than this part of the thinner body, as a face that lands turning is, the
 // more slowly the less it is: nobody sees it, but as energy it would be seen.
 #define AB_PATCH_SHALLOW 4e-3
@@ -56,12 +57,25 @@
 // A rebound slower than this many times what the free motion changes in a step is rest. Smaller: a
 // ball never comes to rest; larger: its last bounces are missing.
 #define AB_PATCH_REBOUND 0.1
-// Rounds in which a rebound that gains energy is lowered, by halves.
+// Corners that are as near as this share of the thinner body when the first of them strikes strike
+// at once. Smaller: a face that lands flat but for rounding is thrown over by its first corner;
+// larger: so is no face that lands turning.
+#define AB_PATCH_AT_ONCE 1e-3
+// With less of the step left than this share after the impulse, what the other corners do after it
+// is not seen. Larger: corners that strike second are let in; smaller: they are thrown out.
+#define AB_PATCH_TIME_LEFT 0.05
+// An impact is faster than this many times what the loads of a step explain. Smaller: what slowly
+// comes down is moved about.
+#define AB_PATCH_STRIKES 4.0
+// Rounds in which a rebound that gains energy is lowered.
 enum { AB_PATCH_MOST_LOWERED = 8 };
 // Depth taken back may add this share of the kinetic energy and this share of what a step's fall
 // from rest gives. Larger: it is seen as energy; smaller: depth stays.
 #define AB_PATCH_GAIN 5e-7
 #define AB_PATCH_GAIN_FALL 5e-3
+// A contact that rolls by more than this angle about a body in a step. Smaller: what only rolls
+// loses energy; larger: what rolls on its rim, nearly flat, gains some.
+#define AB_PATCH_SWEEPS 0.05
 // A gain of which less than this share is the work of depth taken back has another cause.
 #define AB_PATCH_GAIN_LEFT 0.01
 // Rounds in which recovery is slowed down. Fewer: some of the gain is left.

@@ -67,11 +67,12 @@ def disc_in_a_circle(x, lean=10.0, R=0.1, b=0.002, c=0.5, m=1.0, mu=1.0):
     spin = -W * (c / R + sin - b / R * cos)  # the rim's lowest point stands still
     w = np.array([spin * cos, 0, W + spin * sin])
     s.add(Body("disc", [rod("disc", R, b, mass=m, mu=mu)], pos=(c, 0, R * cos + b * sin), q=quat((0, 1, 0), np.pi / 2 - a), v=(0, W * c, 0), w=w))
-    run = x.run(s, 2 * np.pi / W)
+    run = x.run(s, 2 * np.pi / W, rolls=True)
     d = run.track["disc"]
     leans = np.degrees(np.arcsin(np.clip(d.axis((0, 0, 1))[:, 2], -1, 1)))
     x.check("off in lean [degrees]", np.abs(leans - lean).max(), high=0.1 + 60 * x.h)
     x.check("misses its start by / radius", np.linalg.norm(d.x[-1] - d.x[0]) / c, high=0.01 + 4 * x.h)
+    x.check("depth [m]", run.max_depth(), high=1e-5 * R + 0.05 * x.h**2)  # what of the path's curvature is not foreseen
 
 
 # A floor of tiles is a floor: a disc turns on them as on a plane, by w^2 (R^2/2) / (2 mu g 2R/3), also where its rim touches seams from inside.

@@ -136,8 +136,13 @@ class Run:
         tiny = 1e-6 * np.abs(normal).max()
         return float(np.max((tangent - tiny) / np.maximum(bound * normal, 0.1 * tiny)))
 
-    def energy(self, program):
-        """Kinetic energy and total energy of all bodies over time, in the units of the run."""
+    def energy(self, program, between=False):
+        """Kinetic energy and total energy of all bodies over time, in the units of the run.
+
+        between: with the mean of the velocities before and after each sample (all but the first and the last). What rolls or
+        rocks is moved as by the leapfrog method: its velocities lie half a step before its coordinates, and an energy of
+        both swings by the first order of the step while the motion keeps its energy.
+        """
         info = json.loads(subprocess.run([program, "info", os.path.join(self.folder, "scene.xml"), "--json"],
                                          capture_output=True, text=True, check=True).stdout)
         body = {b["name"]: b for b in info["bodies"]}
@@ -146,9 +151,11 @@ class Run:
         axes = np.array([body[n]["inertia_quat"] for n in self.names])
         g = np.array(info["gravity"])
         q = quat_mul(self.raw[:, :, 3:7], np.broadcast_to(axes, self.raw[:, :, 3:7].shape))
-        w = rotate(quat_conj(q), self.raw[:, :, 10:13])
-        kinetic = 0.5 * np.sum(mass * np.sum(self.raw[:, :, 7:10] ** 2, 2) + np.sum(inertia * w * w, 2), 1)
-        return kinetic, kinetic - np.sum(mass * (self.raw[:, :, 0:3] @ g), 1), mass.sum() * np.dot(g, g)
+        x, v, w = self.raw[:, :, 0:3], self.raw[:, :, 7:10], rotate(quat_conj(q), self.raw[:, :, 10:13])
+        if between:
+            x, v, w = x[1:-1], 0.5 * (v[1:-1] + v[2:]), 0.5 * (w[1:-1] + w[2:])
+        kinetic = 0.5 * np.sum(mass * np.sum(v ** 2, 2) + np.sum(inertia * w * w, 2), 1)
+        return kinetic, kinetic - np.sum(mass * (x @ g), 1), mass.sum() * np.dot(g, g)
 
     def energy_rise(self):
         """Largest rise of the energy in a step against what is allowed, which is 1.
@@ -167,17 +174,17 @@ class Program:
         self.path, self.extra, self.timeout, self.keep = path, list(extra), timeout, keep
         self.used = 0
 
-    def run(self, scene, duration, h, frame=None, forces=(), every=1):
+    def run(self, scene, duration, h, frame=None, forces=(), every=1, between=False):
         frame = frame or Frame()
         if self.keep:
             self.used += 1
             folder = os.path.join(self.keep, f"{self.used:04d}_{scene.name}")
             os.makedirs(folder, exist_ok=True)
-            return self.run_in(folder, scene, duration, h, frame, forces, every)
+            return self.run_in(folder, scene, duration, h, frame, forces, every, between)
         with tempfile.TemporaryDirectory(prefix="abut_story_") as folder:
-            return self.run_in(folder, scene, duration, h, frame, forces, every)
+            return self.run_in(folder, scene, duration, h, frame, forces, every, between)
 
-    def run_in(self, folder, scene, duration, h, frame, forces, every):
+    def run_in(self, folder, scene, duration, h, frame, forces, every, between):
         path = os.path.join(folder, "scene.xml")
         with open(path, "w") as f:
             f.write(scene.xml(frame, h * frame.time))
@@ -203,6 +210,6 @@ class Program:
             raise Failed(f"exit {done.returncode}: {report.get('failure')} {done.stderr.strip()[:160]}")
         run = Run(folder, scene, frame, report, h)
         run.contacts  # read while the folder is there
-        run.energies = run.energy(self.path)
+        run.energies = run.energy(self.path, between)
         run.rise = run.energy_rise() if every == 1 else None
         return run

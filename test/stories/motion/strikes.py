@@ -181,7 +181,8 @@ def mixed_heap(x, n=18, seed=1, mu=0.5, e=0.0, size=0.05, spread=0.5, ground="pl
         name, q = f"body_{i}", rng.normal(size=4)
         mass = 0.5 * 10 ** (spread * rng.uniform(-1, 1))
         s.add(Body(name, [any_geom(s, name, SHAPES[i % 6], size, rng, mass=mass, mu=mu, e=e)], pos=(*rng.uniform(-0.1, 0.1, 2), 0.15 + 0.13 * i), q=q / np.linalg.norm(q), w=2 * rng.normal(size=3)))
-    run = x.run(s, 1.5)
+    run = x.run(s, 1.5, conserves=False)
+    x.swings(run)
     x.check("friction / (mu N)", run.friction_excess(), high=1.001)
     x.check("deepest / size", run.max_depth() / size, high=0.05)
 
@@ -293,10 +294,12 @@ def same_when_turned(x, shape="box"):
         s.mesh("hull", [(0.05, 0, 0), (-0.03, 0.04, 0.01), (-0.03, -0.04, 0), (0, 0, 0.06), (0.01, 0.02, -0.03)])
     size = {"box": [0.05, 0.04, 0.03], "cylinder": [0.05, 0.03], "capsule": [0.03, 0.05], "mesh": None}[shape]
     s.add(Body("body", [geom("body", shape, size, mesh="hull" if shape == "mesh" else None, mass=0.5, mu=0.4)], pos=(0, 0, 0.2), q=quat((1, 2, 0.5), 0.8), v=(0.8, 0.2, -0.5), w=(2, -3, 1)))
-    one = x.run(s, 0.7)
+    one = x.run(s, 0.7, conserves=shape != "cylinder")
     keep, x.frame = x.frame, Frame(turn=TILT)
-    two = x.run(s, 0.7)
+    two = x.run(s, 0.7, conserves=shape != "cylinder")
     x.frame = keep
+    if shape == "cylinder":
+        x.swings(one)
     x.check("off each other [m]", np.abs(one.track["body"].x - two.track["body"].x).max(), high=2e-5)  # the solver's tolerance, 1e-5 of 1 m/s, over 0.7 s
 
 
