@@ -335,8 +335,10 @@ static bool stays_apart(const abTouchWork* w, const abTouchPlace* start, const a
 // other, the poses at its end tell what it closes beyond first order all the same: along a face,
 // and of a body with a skin. How deep others are is not known well enough.
 static bool rolls_on(const abTouchWork* w, const abTouchWay* way, double before) {
-  if (way->side < 0 && !has_skin(&w->side[0]) && !has_skin(&w->side[1])) return false;
-  double near = w->touch->pressed ? w->touch->tolerance : w->touch->margin;
+  int skins = has_skin(&w->side[0]) + has_skin(&w->side[1]);
+  if (way->side < 0 && skins == 0) return false;
+  double tolerance = w->touch->tolerance, near = w->touch->pressed ? tolerance : w->touch->margin;
+  if (skins == 2 && before < -tolerance) return false;  // nor do these roll on, deep in each other
   return before <= near && way->gap > fmin(before, 0) - NOT_DEEP * w->size;
 }
 

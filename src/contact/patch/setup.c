@@ -214,12 +214,12 @@ static bool has_past(const abPatchMemory* m) {
 }
 
 // Of what rolls the geometry tells how the step goes on beyond first order. Joints that are in each
-// other turn no faster by it than AB_PATCH_TURN.
+// other may not be able to follow, and are asked for nothing more (hold.c).
 static void take_closes(const abPatchSystem* system, const abPair* pair, abPatchContact* c) {
   const abPatch* p = &pair->patch;
   const abPatchMemory* m = pair->memory;
-  double per = 1 / system->h, most = AB_PATCH_TURN * c->reach;
-  if (p->depth > AB_PATCH_JAMS * c->thin && per * p->closes[0] > most) per = most / p->closes[0];
+  bool jams = isfinite(c->reach) && p->depth > AB_PATCH_JAMS * c->thin;
+  double per = jams ? 0 : 1 / system->h;
   c->drift[2] = -per * p->closes[0];
   c->drift[3] = -per * p->closes[2], c->drift[4] = per * p->closes[1];
   c->curves = p->closes[0] > 0;
