@@ -151,24 +151,14 @@ EXPORT(live_step) int live_step(int n) {
 
 EXPORT(live_time) double live_time(void) { return live.data->time; }
 EXPORT(live_hash) uint64_t live_hash(void) { return ab_state_hash(live.model, live.data); }
-EXPORT(live_get_step) double live_get_step(void) { return live.data->h; }
 EXPORT(live_set_step) void live_set_step(double h) { live.data->h = h; }
-EXPORT(live_residual) double live_residual(void) { return live.data->stat.residual; }
-EXPORT(live_status) int live_status(void) { return (int)live.data->stat.status; }
 // What went wrong in the last step, as a sentence.
 EXPORT(live_why) const char* live_why(void) {
   static char text[256];
   return ab_step_text(live.model, live.data, text, sizeof text);
 }
-EXPORT(live_asleep) int live_asleep(void) { return live.data->stat.nasleep; }
-EXPORT(live_sleep) void live_sleep(int on) { live.data->sleep.on = on != 0; }
 EXPORT(live_ctrl) void live_ctrl(int i, double x) { live.data->ctrl[i] = x; }
 EXPORT(live_get_ctrl) double live_get_ctrl(int i) { return live.data->ctrl[i]; }
-
-EXPORT(live_energy) double live_energy(void) {
-  abEnergy e = ab_energy(live.model, live.data);
-  return e.kinetic + e.gravity + e.spring;
-}
 
 // The model whose name is the text in the room ("": the scene's).
 EXPORT(live_contact) int live_contact(void) {
