@@ -133,6 +133,38 @@ const tests = {
     });
   },
 
+  // The floor has a shader of its own; with a graphics card there is a second light.
+  async the_floor_is_light_and_has_shadows_and_lines() {
+    for (const card of [false, true]) {
+      const { page, trouble, close } = await openPage(file("blocks.html"), { card });
+      try {
+        await page.waitForFunction(() => window.abut && !window.abut.live.dirty, null, { timeout: 120000 });
+        const light = await page.evaluate(() => {
+          const { stage } = window.abut.live, gl = stage.renderer.getContext(), [w, h] = [gl.drawingBufferWidth, gl.drawingBufferHeight];
+          window.abut.live.overlay.group.visible = false;
+          stage.renderer.shadowMap.needsUpdate = true;
+          stage.render();
+          const all = new Uint8Array(4 * w * h);
+          gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, all);
+          // The least and the largest around a place on the floor, 7 pixels square.
+          return [[0.08, 0.02], [0.325, -0.075], [0.3, 0]].map(([x, y]) => {
+            const p = stage.center.clone().set(x, y, 0).project(stage.camera), seen = [];
+            const u = Math.round(((p.x + 1) / 2) * w), v = Math.round(((p.y + 1) / 2) * h);
+            for (let i = -3; i <= 3; i++) for (let j = -3; j <= 3; j++) seen.push(all[4 * ((v + i) * w + u + j) + 1]);
+            return [Math.min(...seen), Math.max(...seen)];
+          });
+        });
+        const [[, shade], [plain, sun], [line, beside]] = light, seen = JSON.stringify(light);
+        assert.ok(sun > 215 && sun < 245 && sun - plain <= 2, `light between lines, cells of 5 cm: ${seen}`);
+        assert.ok(shade > 0.7 * sun && shade < 0.95 * sun, `shade where the cube keeps the sun off: ${seen}`);
+        assert.ok(line < sun - 8 && Math.abs(beside - sun) <= 2, `a line through the origin: ${seen}`);
+        assert.deepEqual(trouble, []);
+      } finally {
+        await close();
+      }
+    }
+  },
+
   async a_grabbed_block_is_lifted_held_and_dropped() {
     await withPage("blocks.html", async (page) => {
       await reset(page);

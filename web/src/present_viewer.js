@@ -23,7 +23,7 @@ export class PresentViewer extends Viewer {
     if (this.chosen === null && this.sim.contacts > 0) this.chooseStrongest();
     $("time").textContent = `${this.sim.t.toFixed(3)} s`;
     this.due = !this.playing || performance.now() - (this.filled ?? 0) > 400;
-    if (this.due) this.fillSide();
+    if (this.due) this.fillSide(), ($("pmax").textContent = formatNumber(this.overlay.pressureScale, "Pa"));
     else if (!$("side").hidden && this.pictures % 3 === 0) this.plot.draw(this.sim.t);
     this.pictures++;
     this.dirty = true;
@@ -37,7 +37,6 @@ export class PresentViewer extends Viewer {
     this.force = Math.max(overlay.forceScale, 0.995 * force);
     this.pressure = Math.max(Math.min(overlay.pressureScale, 2 * pressure || Infinity), 0.995 * pressure);
     overlay.forceScale = this.force || 1, overlay.pressureScale = this.pressure || 1;
-    $("pmax").textContent = formatNumber(overlay.pressureScale, "Pa");
   }
 
   chooseStrongest() {

@@ -1,6 +1,7 @@
 // The stage: light, ground, camera, and the bodies on it.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { floorMaterial } from "./floor.js";
 
 const SKY = new THREE.Color("#e8ecf1");
 
@@ -9,30 +10,6 @@ function roundNumber(x) {
   const power = 10 ** Math.floor(Math.log10(x));
   const m = x / power;
   return power * (m < 1.5 ? 1 : m < 3.5 ? 2 : m < 7.5 ? 5 : 10);
-}
-
-// Thin lines at every cell and thicker ones at every tenth, as wide on the screen wherever they are,
-// fading where cells get smaller than pixels. Computed rather than painted: without a graphics card,
-// reading a texture costs more than all the rest.
-const GRID = `{
-  vec2 slope = fwidth(vCell);
-  vec2 thin = abs(fract(vCell - 0.5) - 0.5), thick = abs(fract(0.1 * vCell - 0.5) - 0.5) * 10.0;
-  vec2 a = clamp(1.1 - thin / slope, 0.0, 1.0) * clamp(0.5 - slope, 0.0, 0.5);
-  vec2 b = clamp(1.7 - thick / slope, 0.0, 1.0) * clamp(1.0 - 0.2 * slope, 0.0, 1.0);
-  diffuseColor.rgb *= 1.0 - 0.26 * max(a.x, a.y) - 0.2 * max(b.x, b.y);
-}`;
-
-function floorMaterial() {
-  const material = new THREE.MeshLambertMaterial({ color: "#f7f8fa", side: THREE.DoubleSide });
-  material.onBeforeCompile = (shader) => {
-    shader.vertexShader = shader.vertexShader
-      .replace("#include <common>", "#include <common>\nvarying vec2 vCell;\nattribute vec2 cell;")
-      .replace("#include <begin_vertex>", "#include <begin_vertex>\nvCell = cell;");
-    shader.fragmentShader = shader.fragmentShader
-      .replace("#include <common>", "#include <common>\nvarying vec2 vCell;")
-      .replace("#include <color_fragment>", `#include <color_fragment>\n${GRID}`);
-  };
-  return material;
 }
 
 function trianglesGeometry(flat) {
@@ -57,6 +34,12 @@ function drawsInSoftware() {
   const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
   gl?.getExtension("WEBGL_lose_context")?.loseContext();
   return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
+// Nothing behind the picture shows through it, which spares the browser to mix the two; three.js would ask for that. Without a context
+// it asks for its own, and says what is wrong.
+function opaqueContext(canvas, antialias) {
+  return canvas.getContext("webgl2", { alpha: false, depth: true, stencil: false, antialias, powerPreference: "high-performance" }) ?? undefined;
 }
 
 // How each kind of geom is drawn: a shape of unit size, scaled for each. Boxes and cylinders get dark
@@ -101,7 +84,7 @@ export class Stage {
   constructor(canvas, recording) {
     this.recording = recording;
     this.software = drawsInSoftware();
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.software, powerPreference: "high-performance" });
+    this.renderer = new THREE.WebGLRenderer({ canvas, context: opaqueContext(canvas, !this.software) });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = this.software ? THREE.BasicShadowMap : THREE.PCFShadowMap;
     this.renderer.shadowMap.autoUpdate = false;
