@@ -81,6 +81,8 @@ int cli_problems(const abNotes* notes, const abError* error);
 // "; did you mean 'x'?" where one of the names is close to `name`, else "; there are: a, b, c".
 const char* cli_suggest(const char* name, int n, const char* const* known);
 
+// Also by another name, through a link.
+bool cli_same_file(const char* a, const char* b);
 // What to say of files beyond ab_input_limit.
 const char* cli_too_large(void);
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "cli.h"
@@ -167,6 +168,12 @@ bool cli_number(const CliArgs* args, const char* name, double low, double high, 
 const char* cli_too_large(void) {
   return "the file is larger than the limit; does it end at all? abut --input-limit 4G ... reads "
          "more";
+}
+
+bool cli_same_file(const char* a, const char* b) {
+  struct stat x, y;
+  return !strcmp(a, b) ||
+         (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
 // --- tables

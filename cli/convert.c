@@ -1,7 +1,5 @@
 // abut convert: scenes to MJCF, recordings to the formats for other eyes.
-#define _POSIX_C_SOURCE 200809L
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli.h"
 #include "progress.h"
@@ -85,17 +83,8 @@ static bool copy_samples(abRecording* from, abRecorder* to, int every, bool quie
   return good;
 }
 
-// Also by another name, through a link.
-static bool same_file(const char* a, const char* b) {
-  struct stat x, y;
-  return !strcmp(a, b) ||
-         (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
-}
-
 static int convert_recording(const char* in, const char* out, int every, bool quiet) {
   abError error = {0};
-  if (same_file(in, out))
-    return cli_fail("IN and OUT are the same file %s; choose another OUT", in);
   abRecording* from = ab_recording_open(in, &error);
   if (!from) return cli_error(&error);
   abRecorder* to = ab_record_open(out, ab_recording_model(from), &error);
@@ -113,6 +102,8 @@ int cli_convert(int argc, char** argv) {
   if (!cli_number(&args, "--every", 0.5, 1e9, &every)) return CLI_BAD_INPUT;
   const char *in = args.argument[0], *out = args.argument[1];
   bool quiet = cli_has(&args, "--quiet");
+  if (cli_same_file(in, out))
+    return cli_fail("IN and OUT are the same file %s; choose another OUT", in);
   if (ends_with(in, ".h5") || ends_with(in, ".hdf5"))
     return convert_recording(in, out, (int)every, quiet);
   if (ends_with(in, ".html") || ends_with(in, ".glb") || ends_with(in, ".csv"))

@@ -1,6 +1,4 @@
 // abut live: a page that simulates the scene in a browser.
-#include <string.h>
-
 #include "cli.h"
 
 static const CliOption option[] = {
@@ -34,7 +32,8 @@ int cli_live(int argc, char** argv) {
   int code;
   if (!cli_parse(&command, argc, argv, &args, &code)) return code;
   const char *in = args.argument[0], *out = args.argument[1];
-  if (!strcmp(in, out)) return cli_fail("SCENE and OUT are the same file %s", in);
+  if (cli_same_file(in, out))
+    return cli_fail("SCENE and OUT are the same file %s; choose another OUT", in);
   abModel* model = cli_load(in, cli_has(&args, "--quiet"), false);
   if (!model) return CLI_BAD_INPUT;
   abData* data = cli_simulation(model, &args, cli_value(&args, "--contact"));

@@ -7,6 +7,7 @@ import filecmp
 import glob
 import json
 import os
+import shutil
 import time
 import unittest
 
@@ -264,6 +265,18 @@ class Convert(Case):
             self.assertEqual(f["contacts/polygon_offset"][-1], f["contacts/polygon"].shape[0])
             self.assertEqual(f["q"].shape, (51, 7))
             self.assertEqual(f["contacts/wrench"].shape, (c, 6))
+
+    def test_a_scene_is_not_overwritten_by_what_is_made_of_it(self):
+        scene, model = self.path("scene.xml"), self.path("scene.abm")
+        shutil.copy("scenes/slide.xml", scene)
+        self.good("convert", scene, model)
+        for command in ["convert", "live"]:
+            for given in [scene, model]:
+                kept = shutil.copy(given, given + ".kept")
+                other = os.path.join(os.path.dirname(given), ".", os.path.basename(given))
+                for out in [given, other]:
+                    self.refused(command, given, out, says="the same file")
+                self.assertTrue(filecmp.cmp(given, kept, shallow=False))
 
     def test_scene_to_scene_moves_alike(self):
         out = self.path("again.xml")
