@@ -26,6 +26,30 @@ writeFileSync(file("blocks.xml"), `<mujoco model="blocks">
 </mujoco>\n`);
 abut("live", file("blocks.xml"), file("blocks.html"));
 
+// The cube alone, as small as a grain and as large as a house.
+for (const scale of [0.01, 1, 100]) {
+  const s = 0.05 * scale;
+  writeFileSync(file(`cube${scale}.xml`), `<mujoco model="cube">
+  <option timestep="${0.002 * Math.sqrt(scale)}"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1"/>
+    <body name="cube" pos="0 0 ${s}"><freejoint/><geom type="box" size="${s} ${s} ${s}" density="500"/></body>
+  </worldbody>
+</mujoco>\n`);
+  abut("live", file(`cube${scale}.xml`), file(`cube${scale}.html`));
+}
+
+// A cube far from the origin of a floor without end, in a ball that is not to be seen, behind a ball of glass.
+writeFileSync(file("far.xml"), `<mujoco model="far">
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1" euler="0 0 30"/>
+    <body name="cube" pos="1000 -2000 0.05"><freejoint/><geom type="box" size=".05 .05 .05" rgba="0.1 0.1 0.9 1"/>
+      <geom type="sphere" size=".15" contype="0" conaffinity="0" mass="0" rgba="1 0 0 0"/>
+      <geom type="sphere" size=".03" pos=".07 -.094 .05" contype="0" conaffinity="0" mass="0" rgba="1 1 1 .1"/></body>
+  </worldbody>
+</mujoco>\n`);
+abut("live", file("far.xml"), file("far.html"));
+
 // Two bodies that fall so fast that the first step ends beyond all bounds.
 writeFileSync(file("break.xml"), `<mujoco model="break">
   <option timestep="0.002" gravity="0 0 -1e12"/>
@@ -181,7 +205,6 @@ const tests = {
       await page.waitForFunction((t) => window.abut.time > t + 0.5, t1, { timeout: 120000 });
       const after = await pose(page, "cube");
       for (let k = 0; k < 3; k++) near(after[k], before[k], 1e-3, "a held block does not slip");
-      // it hangs below the pointer by m g / k = g / frequency^2 = 6 mm at most
       const force = await page.evaluate(() => Math.hypot(...window.abut.live.sim.hand(0).force));
       const weight = 0.5 * 9.81;  // half a kilogramme
       near(force, weight, 0.02 * weight, "the hand carries the weight");
@@ -191,6 +214,33 @@ const tests = {
       assert.equal(await page.locator("#hand-tip").isVisible(), false);
       await page.evaluate(() => window.abut.pause());
     });
+  },
+
+  async a_hand_is_as_good_in_small_scenes_as_in_large_ones() {
+    for (const scale of [0.01, 1, 100])
+      await withPage(`cube${scale}.html`, async (page) => {
+        await reset(page);
+        const from = await spot(page, "cube");
+        await page.mouse.move(from.x, from.y);
+        await page.mouse.down();
+        await page.mouse.move(from.x, from.y - 150, { steps: 5 });
+        const { left, most, size } = await page.evaluate(() => {
+          const { live } = window.abut, { sim } = live;
+          window.abut.pause();
+          let most = 0;
+          for (let i = 0; i < 1000; i++) {
+            window.abut.step(1);
+            const { grip, target } = sim.hand(0);
+            most = Math.max(most, grip[2] - target[2]);
+          }
+          const { grip, target } = sim.hand(0);
+          return { left: Math.hypot(...grip.map((x, k) => x - target[k])), most, size: live.stage.size };
+        });
+        await page.mouse.up();
+        // SAG of web/src/hand.js, and half as much because the spring looks a step ahead without knowing of gravity
+        assert.ok(left < 0.013 * size, `${scale}: it hangs ${left / size} of the scene below the pointer`);
+        assert.ok(most < 0.05 * size, `${scale}: it went too far by ${most / size} of the scene`);
+      });
   },
 
   async a_hand_too_weak_does_not_lift() {
@@ -348,7 +398,7 @@ const tests = {
       await page.waitForFunction(() => window.abut.live.playing);
       await page.keyboard.press("Space");
       assert.equal(await page.evaluate(() => window.abut.live.playing), false, "space plays and pauses, once a press");
-      await page.keyboard.press("r");
+      await page.keyboard.press("R");  // with caps lock
       assert.equal(await time(page), 0);
       // A button reached by the keyboard is pressed by it.
       await page.locator("#one").focus();
@@ -398,6 +448,54 @@ const tests = {
         await close();
       }
     }
+  },
+
+  async far_away_there_is_a_floor_and_nothing_hides_behind_what_is_not_seen() {
+    await withPage("far.html", async (page) => {
+      await reset(page);
+      await page.waitForFunction(() => !window.abut.live.dirty);
+      const seen = await page.evaluate(() => {
+        const { stage } = window.abut.live, gl = stage.renderer.getContext(), [w, h] = [gl.drawingBufferWidth, gl.drawingBufferHeight];
+        stage.render();
+        return [[0, 0, 0.1], [0.05, -0.05, 0.05], [0.08, 0.02, 0], [-0.12, -0.12, 0]].map(([x, y, z]) => {
+          const p = stage.center.clone().set(1000 + x, -2000 + y, z).project(stage.camera), rgba = new Uint8Array(4);
+          gl.readPixels(Math.round(((p.x + 1) / 2) * w), Math.round(((p.y + 1) / 2) * h), 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, rgba);
+          return [...rgba].slice(0, 3);
+        });
+      });
+      const [top, edge, shade, floor] = seen, text = JSON.stringify(seen);
+      for (const [r, , b] of [top, edge]) assert.ok(b > 2 * r, `the blue cube: ${text}`);
+      assert.ok(Math.min(...floor) > 200 && Math.max(...floor) < 231 && Math.max(...floor) - Math.min(...floor) < 8, `the floor, not the sky: ${text}`);
+      assert.ok(Math.min(...shade) > 150 && Math.max(...shade) < floor[0] - 10, `the cube's shadow: ${text}`);
+      // The ball that is not seen is not grabbed either.
+      assert.equal(await page.evaluate(() => {
+        const { stage, hands } = window.abut.live, p = stage.center.clone().set(1000, -2000, 0.18).project(stage.camera);
+        return hands.pick(((p.x + 1) / 2) * innerWidth, ((1 - p.y) / 2) * innerHeight);
+      }), null);
+    });
+  },
+
+  async wrong_words_of_scripts_are_refused() {
+    await withPage("motor.html", async (page) => {
+      await reset(page);
+      const said = (words) => page.evaluate((w) => {
+        try {
+          return String(new Function(`return window.${w}`)());
+        } catch (error) {
+          return `refused: ${error.message}`;
+        }
+      }, words);
+      for (const n of ["-1", "1.5", "NaN", "'3'", "null"]) assert.match(await said(`abut.step(${n})`), /^refused: .*whole numbers/, n);
+      for (const k of ["1", "-2", "NaN", "'nowhere'", "null"]) assert.match(await said(`abut.reset(${k})`), /^refused: there is no keyframe/, k);
+      for (const b of ["-1", "1.5", "99", "'nobody'", "null"]) assert.match(await said(`abut.pose(${b})`), /^refused: there is no body/, b);
+      assert.equal(await time(page), 0);
+      assert.ok(await page.locator("#message").isHidden(), "and the page goes on as it was");
+      assert.equal(await said("abut.step(0)"), "true");
+      for (const [key, x] of [["'out'", 0.1], ["-1", 0], ["0", 0.1]]) {
+        await said(`abut.reset(${key})`);
+        near((await pose(page, "arm"))[0], x, 1e-12, `keyframe ${key}`);
+      }
+    });
   },
 
   async contacts_are_told_and_plotted() {

@@ -2,7 +2,6 @@
 // it about; what slips is felt as vibration where the gamepad has a motor.
 import * as THREE from "three";
 
-const FREQUENCY = 40;
 const DEAD = 0.12;  // of a stick's way; worn ones do not come back to zero
 const SPACE_MOUSE = [{ vendorId: 0x256f }, { vendorId: 0x046d, usagePage: 1, usage: 8 }];
 
@@ -65,7 +64,7 @@ export class Devices {
     if (body === undefined || hand < 0) return false;
     this.body = body, this.hand = hand;
     this.target = new THREE.Vector3(...this.sim.poseOf(body).slice(0, 3));
-    this.sim.grab(hand, body, this.target, FREQUENCY, this.viewer.hands.limit(body));
+    this.sim.grab(hand, body, this.target, this.viewer.hands.frequency, this.viewer.hands.limit(body));
     if (!this.viewer.playing) this.viewer.play();
     return true;
   }

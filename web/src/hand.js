@@ -4,7 +4,7 @@ import * as THREE from "three";
 import { formatNumber } from "./plot.js";
 import { HandPicture } from "./hand_picture.js";
 
-const FREQUENCY = 40;  // how fast a held body follows [rad / s]
+const SAG = 0.008;  // by how much of the scene's size a held body hangs below the pointer
 const UP = new THREE.Vector3(0, 0, 1);
 
 export class Hands {
@@ -22,11 +22,12 @@ export class Hands {
     canvas.addEventListener("wheel", (e) => this.wheel(e), { capture: true, passive: false });
   }
 
+  get g() { return Math.hypot(...(this.sim.model.gravity ?? [0, 0, -9.81])) || 9.81; }
+  // How fast a held body follows [rad / s]: in small scenes and in large ones such that it hangs by as much of the picture, and that
+  // a hand of four times the weight can stop it where it drew it to over half of the scene.
+  get frequency() { return Math.sqrt(this.g / (SAG * this.stage.size)); }
   // The force a hand has: four times the weight of what it holds, times the slider.
-  limit(body) {
-    const g = Math.hypot(...(this.sim.model.gravity ?? [0, 0, -9.81])) || 9.81;
-    return 4 * this.limitFactor * this.sim.massWith(body) * g;
-  }
+  limit(body) { return 4 * this.limitFactor * this.sim.massWith(body) * this.g; }
   setLimit(factor) {
     this.limitFactor = factor;
     for (const { hand, body } of this.pointers.values()) this.sim.wasm.live_limit(hand, this.limit(body));
@@ -68,7 +69,7 @@ export class Hands {
     this.canvas.setPointerCapture(e.pointerId);
     this.canvas.classList.add("held");
     this.pointers.set(e.pointerId, { hand, body: hit.body, point: hit.point.clone(), level: e.shiftKey, x: e.clientX, y: e.clientY });
-    this.sim.grab(hand, hit.body, hit.point, FREQUENCY, this.limit(hit.body));
+    this.sim.grab(hand, hit.body, hit.point, this.frequency, this.limit(hit.body));
     this.viewer.grabbed(hit.body);
   }
 

@@ -115,7 +115,7 @@ class Live extends PresentViewer {
       " ": () => this.toggle(), ArrowRight: () => (this.pause(), this.advance(e.shiftKey ? 10 : 1), this.look()),
       r: () => this.reset(), c: () => this.stage.home(),
       "[": () => this.setSpeed(this.speedIndex - 1), "]": () => this.setSpeed(this.speedIndex + 1),
-    }[e.key];
+    }[e.key.length === 1 ? e.key.toLowerCase() : e.key];
     if (act) e.preventDefault(), act(), (this.dirty = true);
   }
 
@@ -143,11 +143,11 @@ class Live extends PresentViewer {
   }
 
   reset(key = this.sim.key) {
+    this.sim.reset(key);
     this.hands.releaseAll();
     this.devices.release();
-    this.sim.reset(key);
     this.readActuators();
-    $("key").value = String(key);
+    $("key").value = String(this.sim.key);
     this.plot.clear();
     this.say("");
     this.look();

@@ -47,7 +47,7 @@ export class Present extends Recording {
   // Index of a body given by its name or index.
   body(which) {
     const i = typeof which === "number" ? which : this.byName.get(which);
-    if (!(i >= 0 && i < this.model.bodies.length)) throw new Error(`there is no body '${which}'`);
+    if (!this.model.bodies[i]) throw new Error(`there is no body '${which}'`);
     return i;
   }
 

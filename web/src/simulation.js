@@ -47,8 +47,12 @@ export class Simulation extends Present {
 
   get t() { return this.wasm.live_time(); }
 
-  reset(key = this.key) {
+  // Lets go of everything, too. The key by its name or index; -1: the initial pose.
+  reset(which = this.key) {
+    const key = typeof which === "string" ? this.keys.indexOf(which) : which;
+    if (!Number.isInteger(key) || key < -1 || key >= this.keys.length || (key < 0 && which !== -1)) throw new Error(`there is no keyframe '${which}'`);
     this.key = key;
+    this.held?.fill(-1);
     this.wasm.live_reset(key);
     this.look();
   }
@@ -71,7 +75,10 @@ export class Simulation extends Present {
   }
 
   // Steps; how many were done: fewer where one breaks down.
-  advance(n) { return this.wasm.live_step(n); }
+  advance(n) {
+    if (!Number.isInteger(n) || n < 0) throw new Error(`steps are counted by whole numbers, not by '${n}'`);
+    return this.wasm.live_step(n);
+  }
 
   // 64 bits as the program prints them.
   hash() { return BigInt.asUintN(64, this.wasm.live_hash()).toString(16).padStart(16, "0"); }

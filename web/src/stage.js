@@ -140,20 +140,21 @@ export class Stage {
     return make[g.type]();
   }
 
-  planeGeometry(x, y) {
-    const far = 60 * this.size;
-    const w = 2 * (x || far), h = 2 * (y || far);
-    const geometry = new THREE.PlaneGeometry(w, h), position = geometry.attributes.position;
-    const cell = roundNumber(this.size / 4);
+  // A plane without end is drawn where the scene is; `center` is the scene's, as the plane sees it.
+  planeGeometry(x, y, center) {
+    const far = 60 * this.size, cell = roundNumber(this.size / 4);
+    const geometry = new THREE.PlaneGeometry(2 * (x || far), 2 * (y || far)), position = geometry.attributes.position;
     const cells = new Float32Array([0, 1, 2, 3].flatMap((k) => [position.getX(k) / cell, position.getY(k) / cell]));
     geometry.setAttribute("cell", new THREE.BufferAttribute(cells, 2));
-    return geometry;
+    const near = (c) => Math.round(c / (10 * cell)) * 10 * cell;  // its lines go on where they were
+    return geometry.translate(x ? 0 : near(center.x), y ? 0 : near(center.y), 0);
   }
 
   material(kind, opacity) {
     const Material = this.software ? THREE.MeshLambertMaterial : THREE.MeshStandardMaterial;
     const material = new Material(this.software ? {} : { roughness: 0.62, metalness: 0.02 });
     material.transparent = opacity < 1;
+    material.depthWrite = opacity >= 1;
     material.opacity = material.userData.opacity = opacity;
     if (EDGE[kind]) addEdges(material, EDGE[kind]);
     this.materials.push(material);
@@ -170,6 +171,7 @@ export class Stage {
     });
     const batches = new Map();
     this.recording.model.geoms.forEach((geom, i) => {
+      if (this.recording.colors[i][3] === 0) return;  // not to be seen: nor its shadow, nor anything cut out behind it
       if (geom.type === "plane") return this.addPlane(geom);
       const [kind, scale, make] = this.shape(i), opacity = this.recording.colors[i][3];
       const key = `${kind} ${opacity}`;
@@ -206,13 +208,13 @@ export class Stage {
   }
 
   addPlane(geom) {
-    const mesh = new THREE.Mesh(this.planeGeometry(...geom.size), (this.floor ??= floorMaterial()));
-    const [w, x, y, z] = geom.quat;
-    mesh.position.set(...geom.pos);
-    mesh.quaternion.set(x, y, z, w);
-    mesh.updateMatrix();
-    mesh.matrix.premultiply(this.bodies[geom.body].matrix);
+    const [w, x, y, z] = geom.quat, one = new THREE.Vector3(1, 1, 1);
+    const matrix = new THREE.Matrix4().compose(new THREE.Vector3(...geom.pos), new THREE.Quaternion(x, y, z, w), one);
+    matrix.premultiply(this.bodies[geom.body].matrix);
+    const center = this.center.clone().applyMatrix4(matrix.clone().invert());
+    const mesh = new THREE.Mesh(this.planeGeometry(geom.size[0], geom.size[1], center), (this.floor ??= floorMaterial()));
     mesh.matrixAutoUpdate = false;
+    mesh.matrix.copy(matrix);
     mesh.receiveShadow = true;
     this.scene.add(mesh);
   }

@@ -89,12 +89,12 @@ void live_grab(int hand, int body, double x, double y, double z, double frequenc
   h->coupling.grip.p = (abVec3){R->m[0][0] * d.x + R->m[1][0] * d.y + R->m[2][0] * d.z,
                                 R->m[0][1] * d.x + R->m[1][1] * d.y + R->m[2][1] * d.z,
                                 R->m[0][2] * d.x + R->m[1][2] * d.y + R->m[2][2] * d.z};
-  // What is held does not swing for ever: turning about the grip is damped over about a quarter of
-  // a second.
+  // What is held does not swing for ever: turning about the grip is damped over some five times
+  // what it takes to follow.
   const abBody* held = &live.model->body[body];
   const abVec3 I = held->inertia, c = held->com, g = h->coupling.grip.p;
   double arm2 = (g.x - c.x) * (g.x - c.x) + (g.y - c.y) * (g.y - c.y) + (g.z - c.z) * (g.z - c.z);
-  h->coupling.damping_r = 8 * (fmax(I.x, fmax(I.y, I.z)) + held->mass * arm2);
+  h->coupling.damping_r = frequency / 5 * (fmax(I.x, fmax(I.y, I.z)) + held->mass * arm2);
   h->coupling.limit = limit;
   h->target = h->last = (abVec3){x, y, z};
 }
