@@ -35,7 +35,10 @@ static const CliCommand command = {
     "lost,\n"
     "stalls, jumps or sends junk has its pointer held softly where it is. Ctrl-C ends the run and "
     "keeps\n"
-    "the recording. doc/haptic.md tells how to add a device.\n\n"
+    "the recording, which is written after the loop; Ctrl-C once more ends that, too, and keeps "
+    "what "
+    "is\n"
+    "written. doc/haptic.md tells how to add a device.\n\n"
     "Devices:\n"
     "  virtual:[FILE.csv],...        a hand that reaches for the places of a table and answers "
     "forces\n"
@@ -209,6 +212,7 @@ static bool run_with_view(HapticLoop* loop, const CliArgs* args) {
     if (!view) return false;
     loop->show = haptic_view_show, loop->context = view;
   }
+  haptic_catch_signals();
   haptic_run(loop);
   haptic_view_close(view);
   return true;

@@ -35,6 +35,9 @@ typedef struct HapticLoop {
 // Memory for all steps is taken before. False with a message printed.
 bool haptic_prepare(HapticLoop* loop);
 void haptic_run(HapticLoop* loop);
+// From now on Ctrl-C and its like are counted; the first ends the loop.
+void haptic_catch_signals(void);
+int haptic_interrupts(void);
 void haptic_free(HapticLoop* loop);
 
 typedef struct HapticRecordings {

@@ -23,10 +23,22 @@ static const double AWAKE = 150e-6;  // s before a step: sleep ends here
 
 static volatile sig_atomic_t interrupted;
 
-static void interrupt(int signal) {
-  (void)signal;
-  interrupted = 1;
+// The first ends the loop, the next the writing of recordings, in order; then the default, so that
+// nothing can hang.
+static void interrupt(int number) {
+  interrupted = interrupted + 1;
+  if (interrupted > 1) signal(number, SIG_DFL);
 }
+
+void haptic_catch_signals(void) {
+  struct sigaction act = {.sa_handler = interrupt};
+  sigemptyset(&act.sa_mask);
+  sigaction(SIGINT, &act, NULL);
+  sigaction(SIGTERM, &act, NULL);
+  sigaction(SIGHUP, &act, NULL);
+}
+
+int haptic_interrupts(void) { return interrupted; }
 
 static double read_clock(clockid_t id) {
   struct timespec t;
@@ -148,10 +160,6 @@ static void one_step(HapticLoop* loop) {
 }
 
 void haptic_run(HapticLoop* loop) {
-  struct sigaction act = {.sa_handler = interrupt}, before[2];
-  sigaction(SIGINT, &act, &before[0]);
-  sigaction(SIGTERM, &act, &before[1]);
-  interrupted = 0;
   if (!loop->free_running) ask_system(loop);
   bool told[HAPTIC_POINTERS] = {false};
   long n = (long)(loop->time * loop->rate + 0.5);
@@ -177,6 +185,4 @@ void haptic_run(HapticLoop* loop) {
   loop->stopped = interrupted != 0;
   loop->faults = page_faults() - faults;
   if (!loop->free_running) leave_system(loop);
-  sigaction(SIGINT, &before[0], NULL);
-  sigaction(SIGTERM, &before[1], NULL);
 }

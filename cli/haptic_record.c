@@ -1,11 +1,13 @@
 // Recordings of the haptic loop. Writing files takes time that the loop does not have. What the
 // hands did to the pointers is kept, and equal inputs give equal motion to the bit: the run is
-// simulated once more, and recorded.
+// simulated once more, and recorded. That takes a while after a long run: a bar tells how long, and
+// an interrupt meanwhile ends the recordings where they are.
 #include <math.h>
 #include <string.h>
 
 #include "cli.h"
 #include "haptic.h"
+#include "progress.h"
 
 bool haptic_open_recordings(const HapticLoop* loop, const CliArgs* args, HapticRecordings* r) {
   double every = fmax(1, round(loop->rate / 60));
@@ -48,12 +50,18 @@ bool haptic_write_recordings(const HapticLoop* loop, const CliArgs* args,
   if (!d) return false;
   d->h = loop->data->h;
   bool good = sample(r, loop, d, &error);
-  for (long k = 0; k < loop->nstep && good; k++) {
+  int interrupts = haptic_interrupts();
+  Progress progress = progress_begin("recording", loop->quiet);
+  for (long k = 0; k < loop->nstep && good && haptic_interrupts() == interrupts; k++) {
     for (int i = 0; i < loop->npointer; i++)
       d->applied[loop->body[i]] = loop->history[k * loop->npointer + i];
     if (ab_step(loop->model, d) == AB_STEP_BROKEN) break;
     if ((k + 1) % r->every == 0) good = sample(r, loop, d, &error);
+    progress_show(&progress, (double)(k + 1) / (double)loop->nstep);
   }
+  progress_end(&progress);
+  if (haptic_interrupts() != interrupts && !loop->quiet)
+    fprintf(stderr, "abut haptic: interrupted; the recording ends at %.3f s\n", d->time);
   ab_data_free(d);
   if (!good) cli_error(&error);
   return good;

@@ -96,6 +96,35 @@ class Haptic(unittest.TestCase):
         self.assertLessEqual(times[-1], result["time"] + 1e-9)
         self.assertGreater(times[-1], result["time"] - 0.02, "to the end, but for the part of a sample")
 
+    def test_a_terminal_that_is_closed_ends_the_run_in_order(self):
+        program = subprocess.Popen([PROGRAM, "haptic", SCENE, *HANDS, "--time", "60", "--json", "--record", self.path("run.h5")],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        time.sleep(1.5)
+        program.send_signal(signal.SIGHUP)
+        text, _ = program.communicate(timeout=120)
+        self.assertEqual(program.returncode, 0)
+        self.assertTrue(json.loads(text)["stopped"])
+        with h5py.File(self.path("run.h5")) as f:
+            self.assertGreater(f["time"][-1], json.loads(text)["time"] - 0.02)
+
+    def test_ctrl_c_twice_leaves_a_readable_recording_too(self):
+        # Offline, each step is recorded, so the writing takes longer than the run did.
+        program = subprocess.Popen([PROGRAM, "haptic", SCENE, *HANDS, "--time", "900", "--offline", "--json", "--every", "1",
+                                    "--record", self.path("run.h5")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(3)
+        program.send_signal(signal.SIGINT)
+        while os.path.getsize(self.path("run.h5")) < 1e6:  # the head alone has 26 kB
+            time.sleep(0.01)
+        program.send_signal(signal.SIGINT)
+        text, said = program.communicate(timeout=120)
+        self.assertEqual(program.returncode, 0)
+        self.assertIn("the recording ends at", said)
+        with h5py.File(self.path("run.h5")) as f:
+            last = f["time"][-1]
+        self.assertGreater(last, 0)
+        self.assertLess(last, json.loads(text)["time"])
+        self.assertIn(f"{last:.3f}", said)
+
     def test_a_lost_device_is_told_and_its_pointer_held(self):
         out = abut(SCENE, "--pointer", "left=recorded:scenes/hands/left.csv,stop=2.5", "--pointer",
                    "right=virtual:scenes/hands/right.csv", "--time", "4", "--offline", "--json")

@@ -100,6 +100,7 @@ class Live extends PresentViewer {
     $("friction").oninput = () => (this.sim.setFriction($("friction").valueAsNumber), this.writeSliders());
     $("step-size").oninput = () => (this.sim.setStep(this.baseStep * 2 ** $("step-size").valueAsNumber), this.writeSliders());
     $("limit").oninput = () => (this.hands.setLimit(2 ** $("limit").valueAsNumber), this.writeSliders());
+    window.addEventListener("pointerdown", () => this.say(""), true);  // what it said has been read
     document.addEventListener("visibilitychange", () => (this.last = undefined));
     // What the mouse has worked gives the keys back: they mean the simulation. What was reached by
     // the keyboard keeps them.
