@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <abut/abut.h>
 #include <jansson.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -28,14 +29,52 @@ static json_t* keys_json(const abModel* model) {
   return list;
 }
 
+typedef struct Range {
+  double low, high;
+} Range;
+
+// Where what an actuator drives may go: the length of its joint or tendon.
+static Range way_of(const abModel* model, const abActuator* a) {
+  const double pi = 3.141592653589793;
+  const abJoint* joint = a->drive == AB_DRIVE_JOINT ? &model->joint[a->joint] : NULL;
+  const abTendon* tendon = a->drive == AB_DRIVE_TENDON ? &model->tendon[a->tendon] : NULL;
+  Range way = {-1, 1};
+  if (joint && joint->limited)
+    way = (Range){joint->range[0], joint->range[1]};
+  else if (tendon && tendon->limited)
+    way = (Range){tendon->range[0], tendon->range[1]};
+  else if (joint && joint->type == AB_JOINT_HINGE)
+    way = (Range){-pi, pi};
+  return way;
+}
+
+// What a slider for an actuator can choose: its limits; where it has none and holds a place (force
+// = gain (control - length) with another scale at most), the way of what it drives; else -1 to 1.
+// What keyframes say is within.
+static Range range_of(const abModel* model, int i) {
+  const abActuator* a = &model->actuator[i];
+  if (a->ctrl_limited) return (Range){a->ctrl_range[0], a->ctrl_range[1]};
+  Range r = {-1, 1};
+  double scale = a->gain == AB_GAIN_FIXED && a->bias == AB_BIAS_AFFINE
+                     ? -a->biasprm[1] / a->gainprm[0] * a->gear[0]
+                     : 0;
+  if (scale != 0 && isfinite(scale)) {
+    Range way = way_of(model, a);
+    r = (Range){fmin(scale * way.low, scale * way.high), fmax(scale * way.low, scale * way.high)};
+  }
+  for (int k = 0; k < model->nkey; k++) {
+    double ctrl = model->key_ctrl[(ptrdiff_t)k * model->nactuator + i];
+    r = (Range){fmin(r.low, ctrl), fmax(r.high, ctrl)};
+  }
+  return r;
+}
+
 static json_t* actuators_json(const abModel* model) {
   json_t* list = json_array();
   for (int i = 0; i < model->nactuator; i++) {
-    const abActuator* a = &model->actuator[i];
-    bool limited = a->ctrl_limited;
-    json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "name", a->name, "low",
-                                          limited ? a->ctrl_range[0] : -1.0, "high",
-                                          limited ? a->ctrl_range[1] : 1.0));
+    Range r = range_of(model, i);
+    json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "name", model->actuator[i].name, "low",
+                                          r.low, "high", r.high));
   }
   return list;
 }

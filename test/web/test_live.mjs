@@ -26,6 +26,24 @@ writeFileSync(file("blocks.xml"), `<mujoco model="blocks">
 </mujoco>\n`);
 abut("live", file("blocks.xml"), file("blocks.html"));
 
+// Motors without limits of their own.
+writeFileSync(file("servos.xml"), `<mujoco model="servos">
+  <compiler angle="radian"/>
+  <worldbody>
+    <body name="a"><joint name="short" type="slide" range="-.03 .02"/><geom type="sphere" size=".1"/>
+      <body name="b" pos="0 0 .3"><joint name="elbow" range="0 2.8"/><geom type="sphere" size=".1"/>
+        <body name="c" pos="0 0 .3"><joint name="round"/><geom type="sphere" size=".1"/></body></body></body>
+  </worldbody>
+  <tendon><fixed name="cord" range="-.4 .2" limited="true"><joint joint="elbow" coef=".1"/></fixed></tendon>
+  <actuator>
+    <position joint="short" kp="9"/> <position joint="elbow" kp="9" gear="-2"/> <position joint="round" kp="9"/>
+    <position tendon="cord" kp="9"/> <motor joint="elbow"/> <velocity joint="elbow" kv="9"/> <motor joint="round"/>
+    <position joint="elbow" kp="9" ctrllimited="true" ctrlrange="1 2"/>
+  </actuator>
+  <keyframe><key ctrl="0 0 0 0 5 -3 0 1"/></keyframe>
+</mujoco>\n`);
+abut("live", file("servos.xml"), file("servos.html"));
+
 // The cube alone, as small as a grain and as large as a house.
 for (const scale of [0.01, 1, 100]) {
   const s = 0.05 * scale;
@@ -306,6 +324,15 @@ const tests = {
       assert.equal(Number(await slider.inputValue()), 0.1, "and a reset takes the slider back with the motor");
       await page.evaluate(() => window.abut.step(500));
       near((await pose(page, "arm"))[0], 0.1, 0.02, "which then holds its place");
+    });
+  },
+
+  async sliders_of_motors_reach_what_the_motors_can() {
+    await withPage("servos.html", async (page) => {
+      const shown = await page.locator("#actuators input").evaluateAll((list) => list.map((s) => [Number(s.min), Number(s.max)]));
+      const pi = Math.PI, wanted = [[-0.03, 0.02], [-5.6, 0], [-pi, pi], [-0.4, 0.2], [-1, 5], [-3, 1], [-1, 1], [1, 2]];
+      shown.forEach((s, i) => s.forEach((x, k) => near(x, wanted[i][k], 1e-9, `slider ${i}`)));
+      assert.equal(shown.length, wanted.length);
     });
   },
 
