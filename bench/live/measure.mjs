@@ -5,7 +5,8 @@
 // The page plays from its first keyframe (or initial pose) and is reset every 8 s of simulated time. Printed as JSON:
 // how much of real time was reached, pictures per second, milliseconds of simulation and of everything per picture,
 // and memory after collecting garbage, ten times. These are by the clock, so on a busy machine they say
-// little; `cpu_ms_per_step` is processor time of 1000 steps, and `cpu_of_real_time` what part of real time it is.
+// little; `cpu_ms_per_step` is processor time of 1000 steps, `cpu_of_real_time` what part of real time it is, and
+// `cpu_ms_per_picture` the processor time of the page and of what draws for it, while it plays.
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
@@ -49,33 +50,36 @@ const memory = async () => {
   return { heap_kB: Math.round(usedSize / 1024), simulator_kB: Math.round(wasm / 1024) };
 };
 
-const samples = [];
+// s of processor time of one kind of the browser's processes, which are descendants of this one, as Linux counts it (100 ticks a second)
+const stat = (pid) => readFileSync(`/proc/${pid}/stat`, "utf8").replace(/.*\) /s, "").split(" ");
+const isOurs = (pid) => pid > 1 && (pid === process.pid || isOurs(Number(stat(pid)[1])));
+const used = (kind) => readdirSync("/proc").filter((pid) => /^[0-9]+$/.test(pid)).reduce((sum, pid) => {
+  try {
+    const counts = readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`--type=${kind}`) && isOurs(Number(pid));
+    return counts ? sum + (Number(stat(pid)[11]) + Number(stat(pid)[12])) / 100 : sum;
+  } catch {
+    return sum;  // gone meanwhile
+  }
+}, 0);
+
+const samples = [], playing = { page: used("renderer"), drawing: used("gpu-process") };
+const framesBefore = await page.evaluate(() => window.sum.frames);
 for (let i = 0; i < 10; i++) {
   await page.waitForTimeout(100 * Number(time));
   samples.push(await memory());
 }
 const sum = await page.evaluate(() => window.sum);
+playing.page = used("renderer") - playing.page, playing.drawing = used("gpu-process") - playing.drawing;
 
 const STEPS = 1000;
-// s of processor time of the pages, which are descendants of this process, as Linux counts it (100 ticks a second)
-const stat = (pid) => readFileSync(`/proc/${pid}/stat`, "utf8").replace(/.*\) /s, "").split(" ");
-const isOurs = (pid) => pid > 1 && (pid === process.pid || isOurs(Number(stat(pid)[1])));
-const used = () => readdirSync("/proc").filter((pid) => /^[0-9]+$/.test(pid)).reduce((sum, pid) => {
-  try {
-    const page = readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--type=renderer") && isOurs(Number(pid));
-    return page ? sum + (Number(stat(pid)[11]) + Number(stat(pid)[12])) / 100 : sum;
-  } catch {
-    return sum;  // gone meanwhile
-  }
-}, 0);
 const h = await page.evaluate(() => {
   const { live } = window.abut;
   live.pause(), live.reset(live.sim.keys.length ? 0 : -1);
   return live.sim.h;
 });
-const start = used();
+const start = used("renderer");
 await page.evaluate((n) => window.abut.live.sim.advance(n), STEPS);
-const cpu = used() - start;
+const cpu = used("renderer") - start;
 await close();
 
 const per = (x, n) => Number((x / Math.max(n, 1)).toFixed(3));
@@ -83,6 +87,7 @@ console.log(JSON.stringify({
   page: file, seconds: Number(time), pictures_per_second: per(sum.frames, sum.wall), of_real_time: per(sum.simulated, sum.wall),
   picture_ms: per(1000 * sum.wall, sum.frames), simulation_ms: per(sum.run, sum.frames), simulation_ms_longest: per(sum.longest, 1),
   drawing_ms: per(sum.draw, sum.frames), simulation_share: per(sum.run, 1000 * sum.wall),
+  cpu_ms_per_picture: { page: per(1000 * playing.page, sum.frames - framesBefore), drawing: per(1000 * playing.drawing, sum.frames - framesBefore) },
   cpu_ms_per_step: per(1000 * cpu, STEPS), cpu_of_real_time: per(cpu, STEPS * h), memory: samples, trouble,
 }, null, 1));
 process.exit(trouble.length ? 1 : 0);
