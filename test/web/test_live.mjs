@@ -628,8 +628,11 @@ const tests = {
       await page.waitForFunction(() => !document.getElementById("message").hidden);
       assert.match(await message.innerText(), /'stone' would move beyond all bounds/);
       assert.equal(await page.evaluate(() => window.abut.live.playing), false);
+      await page.mouse.click(60, 300);
+      assert.ok(await message.isHidden(), "who clicks has read it");
       assert.equal(await page.evaluate(() => window.abut.step()), false);
-      await page.locator("#reset").click();
+      assert.ok(await message.isVisible());
+      await page.evaluate(() => window.abut.reset());
       assert.ok(await message.isHidden(), "a reset takes it away");
       assert.equal(await time(page), 0);
     });
