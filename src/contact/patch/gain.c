@@ -108,6 +108,7 @@ static void ask_for(abPatchContact* c, double share) {
   for (int k = 0; k < law->ncorner && c->rebounds; k++)
     law->aim[k] = law->calm[k] + share * (law->aim[k] - law->calm[k]);
   for (int k = 0; k < 3 && !c->rebounds; k++) law->target[0][k] *= share;
+  if (!c->rebounds) c->slowed *= share;
   if (!c->rebounds) ab_patch_set_aims(law);
   for (int k = 2; k < 5 && sweeps(c); k++) {
     double less = (1 - share) * c->drift[k];

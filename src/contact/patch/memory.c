@@ -103,6 +103,7 @@ static void keep(const abPatchIsland* island, abPatchContact* c) {
   m->held = c->held;
   m->rest = c->rest;
   m->sunk = c->sunk;
+  m->slowed = c->slowed;
   memcpy(m->rests, c->rests, sizeof m->rests);
 }
 

@@ -150,6 +150,7 @@ typedef struct abPatchContact {
   double unit;                 // speed that counts as one, see setup.c
   double thin;                 // of the two bodies, across the contact
   double stiff_for, foreseen;  // the load that its stiffness belongs to, and did at first
+  double slowed;               // share by which depth is taken back more slowly (gain.c)
   double rest;                 // the depth it began with and rests at, or 0
   double rests[3];             // the thickness at which it rests: h0, hx, hy
   double reach;                // how far joints open it when none turns by more than 1 rad [m]
@@ -176,6 +177,7 @@ typedef struct abPatchMemory {
   double lasting;   // the lesser of the last two normal impulses
   double rest;      // depth at which it was found and rests, or 0
   double rests[3];  // and the thickness
+  double slowed;    // by what share depth was taken back more slowly, for the sake of the energy
   // flags; bytes, since a state may come from a file
   unsigned char slipping, about_pole, held, sunk;
 } abPatchMemory;

@@ -102,6 +102,7 @@ static void set_targets(const abPatchSystem* system, const abPair* pair, abPatch
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < 3; k++) law->target[i][k] = rate[i] * thickness[k];
   limit_recovery(system, c, p->depth - c->rest, unit);
+  for (int k = 0; k < 3; k++) law->target[0][k] *= c->slowed;
   for (int i = 0; i < 2 && c->held; i++)  // nothing is asked of it, whatever the depth
     law->target[i][0] = AB_PATCH_NEVER_PRESSES, law->target[i][1] = law->target[i][2] = 0;
   ab_patch_set_aims(law);
@@ -268,6 +269,8 @@ AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int i, d
   // a load at rest needs its share of the stiffness, whatever its size
   double borne = load / (c->mass * firmness(system, c, load));
   double unit = fmax(unit_speed(system, c, 0), borne);
+  // what the last step could not take back without gaining energy, this one hardly can
+  c->slowed = fresh || c->sunk ? 1 : fmin(1, AB_PATCH_SPED_UP * memory->slowed);
   set_targets(system, pair, c, unit, system->alone[i]);
   if (has_levers_of_impact(patch, c)) {
     find_motion(problem, c);

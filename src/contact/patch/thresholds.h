@@ -78,8 +78,11 @@ enum { AB_PATCH_MOST_LOWERED = 8 };
 #define AB_PATCH_SWEEPS 0.05
 // A gain of which less than this share is the work of depth taken back has another cause.
 #define AB_PATCH_GAIN_LEFT 0.01
+// Recovery that was slowed down may be this many times as fast in the next step. Larger: most steps
+// are solved twice; smaller: depth stays for longer.
+#define AB_PATCH_SPED_UP 1.1
 // Rounds in which recovery is slowed down. Fewer: some of the gain is left.
-enum { AB_PATCH_MOST_SLOWED = 3 };
+enum { AB_PATCH_MOST_SLOWED = 5 };
 // A contact that begins deeper than this share of the thinner body, and than its motion explains,
 // was put there; it has come out where no more is left than the other.
 #define AB_PATCH_SUNK 1e-3
