@@ -183,6 +183,12 @@ static bool take_work(abHoldWork* w) {
   return w->flight && w->next && w->thin && w->way && w->kick && w->fast && w->rank;
 }
 
+bool ab_hold_begin(abHoldWork* w, const double* v, const double* shift) {
+  if (!take_work(w)) return false;
+  for (int m = 0; m < w->model->nmover; m++) set_flight(w, m, v, shift);
+  return true;
+}
+
 // Stops those of the meeting that move longer than it allows.
 static void stop(abHoldWork* w, const abHoldPair* m, double t) {
   for (int k = 0; k < 2; k++) {
@@ -243,10 +249,9 @@ abStatus ab_hold_back(const abModel* model, abData* data, const double* v, const
   bool any = false;  // free body
   for (int m = 0; m < model->nmover; m++) share[m] = 1, any = any || !model->mover[m].jointed;
   if (!any || !data->contact || data->contact->geometry != AB_GEOMETRY_TOUCH) return AB_OK;
-  abHoldWork w = {.model = model, .data = data};
+  abHoldWork w = {.model = model, .data = data, .unseen = AB_HOLD_UNSEEN};
   abArenaMark mark = ab_arena_mark(data->internal->scratch);
-  if (!take_work(&w)) return AB_ERROR_MEMORY;
-  for (int m = 0; m < model->nmover; m++) set_flight(&w, m, v, shift);
+  if (!ab_hold_begin(&w, v, shift)) return AB_ERROR_MEMORY;
   abStatus status = ab_hold_near(&w) ? AB_OK : AB_ERROR_MEMORY;
   if (status == AB_OK && w.nkey) status = follow_all(&w);
   if (status == AB_OK && w.nkey) {

@@ -27,7 +27,7 @@ const abPair* ab_hold_known(const abHoldWork* w, int a, int b) {
 }
 
 static bool unseen(const abHoldWork* w, int a, int b, double thin) {
-  return w->kick[a] + w->kick[b] > AB_HOLD_UNSEEN * thin && !ab_hold_known(w, a, b);
+  return w->kick[a] + w->kick[b] > w->unseen * thin && !ab_hold_known(w, a, b);
 }
 
 double ab_hold_deep(const abHoldWork* w, int a, int b) {
@@ -37,7 +37,7 @@ double ab_hold_deep(const abHoldWork* w, int a, int b) {
 
 static bool add_pair(abHoldWork* w, int a, int b) {
   double thin = fmin(w->thin[a], w->thin[b]);
-  bool far = w->way[a] + w->way[b] > AB_HOLD_DEEP * thin;
+  bool far = !w->only_unseen && w->way[a] + w->way[b] > AB_HOLD_DEEP * thin;
   if (!(far || unseen(w, a, b, thin)) || !ab_may_collide(w->model, a, b)) return true;
   enum { MORE = 64 };
   if (w->nkey % MORE == 0) {
@@ -89,11 +89,11 @@ static double find_fast(abHoldWork* w) {
     w->way[i] = w->kick[i] = 0, w->rank[i] = -1;
     thinnest = fmin(thinnest, w->thin[i]);
   }
-  double slow = 0.5 * AB_HOLD_DEEP * thinnest, soft = 0.5 * AB_HOLD_UNSEEN * thinnest;
+  double slow = 0.5 * AB_HOLD_DEEP * thinnest, soft = 0.5 * w->unseen * thinnest;
   for (int i = 0; i < model->ngeom; i++) {
     if (!moves_freely(w, i)) continue;
     w->way[i] = way_of(w, i), w->kick[i] = kick_of(w, i);
-    if (!(w->way[i] > slow || w->kick[i] > soft)) continue;
+    if (!((w->way[i] > slow && !w->only_unseen) || w->kick[i] > soft)) continue;
     w->rank[i] = w->nfast;
     w->fast[w->nfast++] = i;
   }

@@ -38,6 +38,8 @@ typedef struct abHoldWork {
   double* kick;             // and how far otherwise than without contacts
   abBox* box;               // per fast geom: where it may be
   int nfast, *fast, *rank;  // the fast geoms; per geom its number among them, -1: none
+  double unseen;            // share of the thinner body that counts as AB_HOLD_UNSEEN does
+  bool only_unseen;
   int nkey;
   uint64_t* key;  // of pairs that may meet
   abHoldPair* meeting;
@@ -68,6 +70,8 @@ static inline double ab_hold_radius(const abHoldWork* w, int geom) {
 const abPair* ab_hold_known(const abHoldWork* work, int a, int b);
 // How deep they may become.
 double ab_hold_deep(const abHoldWork* work, int a, int b);
+// The bodies' motion along v + shift. False if the scratch is exhausted.
+bool ab_hold_begin(abHoldWork* work, const double* v, const double* shift);
 // Fills key with the pairs of geoms of which one moves so far that the two could be too deep in
 // each other at the end of the step (holdback_near.c). False if the scratch is exhausted.
 bool ab_hold_near(abHoldWork* work);

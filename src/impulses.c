@@ -163,6 +163,7 @@ abStatus ab_impulses(const abModel* model, abData* data, abAnswer* answer) {
   ab_response_touch(model, data);
   abStatus status = !contact || contact->takes_rows ? solve_once(model, data, body, &solution)
                                                     : solve_rounds(model, data, body, &solution);
+  data->stat.nhold = 0, data->stat.max_penetration = 0;
   data->stat.status = solution.status;
   data->stat.iterations = solution.iterations;
   data->stat.residual = solution.residual;

@@ -20,6 +20,7 @@
 #include "internal.h"
 #include "pairs.h"
 #include "sleep.h"
+#include "unseen.h"
 #include "validate.h"
 
 static abStatus detect(const abModel* model, abData* data);
@@ -36,7 +37,7 @@ static abStatus move(const abModel* model, abData* data) {
   abStatus status = detect(model, data);  // 4 boxes -> candidate pairs; 5 pairs -> geometry
   if (status == AB_OK && !ab_laws_hold(model, data)) status = AB_ERROR_MEMORY;
   if (status == AB_OK) status = ab_folded_stay(model, data);
-  if (status == AB_OK) status = ab_impulses(model, data, &answer);  // 6 impulses; 7 applied to v
+  if (status == AB_OK) status = ab_impulses_of_all(model, data, &answer);  // 6 impulses; 7 -> v
   if (status == AB_OK)  //   nobody passes through anybody
     status = ab_hold_back(model, data, answer.v, answer.shift, share);
   if (status == AB_OK) {

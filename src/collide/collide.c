@@ -22,6 +22,7 @@
 #include "geometry/polyhedron.h"
 #include "internal.h"
 #include "math/rotation.h"
+#include "math/spatial.h"
 #include "pairs.h"
 
 // Overlap up to this part of the thinner body still counts as touching from outside.
@@ -38,8 +39,9 @@ typedef struct Record {
 typedef struct Job {
   const abModel* model;
   const abData* data;
-  Record* record;   // per candidate
-  abArena* serial;  // scratch when there is no pool
+  const abTwist* motion;  // of each body, NULL: without contact
+  Record* record;         // per candidate
+  abArena* serial;        // scratch when there is no pool
 } Job;
 
 static bool fixed(const abModel* model, int body) { return model->body[body].mover < 0; }
@@ -102,11 +104,16 @@ double ab_thinness(const abShape* s) {
   return ab_polyhedron_skin(s->poly)->thin;
 }
 
-// The patch of what touches, or may within the step.
+static double thinner(const abPair* p) {
+  return fmin(ab_thinness(p->shape1), ab_thinness(p->shape2));
+}
+
+// The patch of what touches, or may within the step: by the free motion, or that of the job.
 static bool touch_patch(const Job* job, Record* r, const abTrace* trace, abPair* p,
                         abArena* scratch) {
   const abData* data = job->data;
-  double thin = fmin(ab_thinness(p->shape1), ab_thinness(p->shape2));
+  const abTwist* motion = job->motion ? job->motion : data->internal->twist_free;
+  double thin = thinner(p);
   double coat = job->model->geom[p->geom1].margin + job->model->geom[p->geom2].margin;
   const abPairRule* rule =
       job->model->npair_rule ? ab_find_pair_rule(job->model, p->geom1, p->geom2) : NULL;
@@ -117,8 +124,8 @@ static bool touch_patch(const Job* job, Record* r, const abTrace* trace, abPair*
                    .pose2 = p->pose2,
                    .com1 = data->com[p->body1],
                    .com2 = data->com[p->body2],
-                   .twist1 = data->internal->twist_free[p->body1],
-                   .twist2 = data->internal->twist_free[p->body2],
+                   .twist1 = motion[p->body1],
+                   .twist2 = motion[p->body2],
                    .h = data->h,
                    .margin = AB_TOUCH_MARGIN * thin + coat,
                    .watch = fmax(AB_TOUCH_MARGIN * thin, trace ? trace->watch : 0) + coat,
@@ -126,8 +133,8 @@ static bool touch_patch(const Job* job, Record* r, const abTrace* trace, abPair*
                    .normal = trace ? &trace->normal : NULL,
                    .pressed = trace && trace->watch > 0,
                    .t1 = trace ? &trace->t1 : NULL,
-                   .before1 = &data->twist[p->body1],
-                   .before2 = &data->twist[p->body2],
+                   .before1 = job->motion ? NULL : &data->twist[p->body1],
+                   .before2 = job->motion ? NULL : &data->twist[p->body2],
                    .bias1 = &data->internal->bias[p->body1],
                    .bias2 = &data->internal->bias[p->body2]};
   if (!ab_touch_patch(&touch, scratch, r->polygon, &p->patch)) return false;
@@ -211,21 +218,11 @@ static Record* make_records(const abModel* model, abData* data) {
   return record;
 }
 
-// The pairs among the candidates, in their order, with what is remembered of each.
-static abStatus gather(const Job* job, abData* data) {
-  int npair = 0;
-  for (int i = 0; i < data->internal->ncandidate; i++) {
-    if (job->record[i].status != AB_OK) return job->record[i].status;
-    npair += job->record[i].keep;
-  }
-  abPair* pair = AB_TAKE(data->internal->step_arena, abPair, npair);
+// The step's pairs, sorted by their keys, with what is remembered of each.
+static abStatus set_pairs(abData* data, int npair, abPair* pair) {
   uint64_t* key = AB_TAKE(data->internal->scratch, uint64_t, npair);
-  if (!pair || !key) return AB_ERROR_MEMORY;
-  for (int i = 0, k = 0; i < data->internal->ncandidate; i++) {
-    if (!job->record[i].keep) continue;
-    pair[k] = job->record[i].pair;
-    key[k++] = job->record[i].pair.key;
-  }
+  if (!key) return AB_ERROR_MEMORY;
+  for (int k = 0; k < npair; k++) key[k] = pair[k].key;
   if (!ab_memory_begin(data->internal->memory, npair, key)) return AB_ERROR_MEMORY;
   for (int k = 0; k < npair; k++) {
     pair[k].memory = ab_memory_bytes(data->internal->memory, k);
@@ -236,6 +233,20 @@ static abStatus gather(const Job* job, abData* data) {
   data->internal->pair = pair;
   data->internal->npair = npair;
   return AB_OK;
+}
+
+// The pairs among the candidates, in their order.
+static abStatus gather(const Job* job, abData* data) {
+  int npair = 0;
+  for (int i = 0; i < data->internal->ncandidate; i++) {
+    if (job->record[i].status != AB_OK) return job->record[i].status;
+    npair += job->record[i].keep;
+  }
+  abPair* pair = AB_TAKE(data->internal->step_arena, abPair, npair);
+  if (!pair) return AB_ERROR_MEMORY;
+  for (int i = 0, k = 0; i < data->internal->ncandidate; i++)
+    if (job->record[i].keep) pair[k++] = job->record[i].pair;
+  return set_pairs(data, npair, pair);
 }
 
 abStatus ab_collide(const abModel* model, abData* data) {
@@ -252,4 +263,62 @@ abStatus ab_collide(const abModel* model, abData* data) {
   }
   ab_arena_release(data->internal->scratch, mark);
   return status;
+}
+
+// --- what the solved motion brings together
+
+// How deep the two are in each other at the end of the motion.
+static double depth_then(const abData* data, const abTwist* motion, const abPair* p) {
+  const abPatch* patch = &p->patch;
+  abTwist a = twist_move(motion[p->body1], v3_sub(patch->center, data->com[p->body1])),
+          b = twist_move(motion[p->body2], v3_sub(patch->center, data->com[p->body2]));
+  abTwist V = twist_sub(a, b);
+  double u = v3_dot(patch->normal, V.lin), w1 = v3_dot(patch->t1, V.ang),
+         w2 = v3_dot(patch->t2, V.ang), most = -DBL_MAX;
+  for (int i = 0; i < patch->nvert; i++) {
+    double x = patch->polygon[i].x, y = patch->polygon[i].y;
+    double thick = patch->h0 + patch->hx * x + patch->hy * y;
+    most = fmax(most, thick - data->h * (u + w1 * y - w2 * x));
+  }
+  return most;
+}
+
+// False if there is no room for its polygon.
+static bool look_at(const Job* job, abData* data, uint64_t key, Record* r) {
+  const int candidate[2] = {(int)(key >> 32), (int)(key & 0xffffffffu)};
+  name_pair(job->model, data, candidate, &r->pair);
+  r->polygon = AB_TAKE(data->internal->step_arena, abVec2,
+                       polygon_room(data, r->pair.shape1, r->pair.shape2));
+  if (!r->polygon) return false;
+  r->keep = touch_patch(job, r, ab_memory_find(data->internal->memory, key), &r->pair, job->serial);
+  r->pair.surface = ab_surface(job->model, r->pair.geom1, r->pair.geom2);
+  return true;
+}
+
+static abStatus merge(abData* data, int n, const abPair* more) {
+  int before = data->internal->npair, i = 0, j = 0;
+  abPair* pair = AB_TAKE(data->internal->step_arena, abPair, before + n);
+  if (!pair) return AB_ERROR_MEMORY;
+  for (int k = 0; k < before + n; k++) {
+    bool old = j == n || (i < before && data->internal->pair[i].key < more[j].key);
+    pair[k] = old ? data->internal->pair[i++] : more[j++];
+  }
+  return set_pairs(data, before + n, pair);
+}
+
+abStatus ab_collide_add(const abModel* model, abData* data, int n, const uint64_t* key,
+                        const abTwist* motion, double share, bool* any) {
+  Job job = {.model = model, .data = data, .motion = motion, .serial = data->internal->scratch};
+  abPair* more = AB_TAKE(data->internal->scratch, abPair, n);
+  *any = false;
+  if (!more) return AB_ERROR_MEMORY;
+  int found = 0;
+  for (int i = 0; i < n; i++) {
+    Record r;
+    if (!look_at(&job, data, key[i], &r)) return AB_ERROR_MEMORY;
+    if (r.keep && depth_then(data, motion, &r.pair) > share * thinner(&r.pair))
+      more[found++] = r.pair;
+  }
+  *any = found > 0;
+  return found ? merge(data, found, more) : AB_OK;
 }

@@ -8,6 +8,12 @@
 // data->memory with the pairs' keys. Arrays live in data->step_arena.
 abStatus ab_collide(const abModel* model, abData* data);
 
+// Adds those of n pairs of geoms (sorted keys, none of them among data->pair) that the given motion
+// of the bodies brings into each other by more than `share` of the thinner one, and begins the
+// next table of data->memory anew. *any: whether there are any.
+abStatus ab_collide_add(const abModel* model, abData* data, int n, const uint64_t* key,
+                        const abTwist* motion, double share, bool* any);
+
 // How thin a shape is: the smallest width of the simple ones, of a polyhedron twice the distance
 // from its centroid to the nearest face.
 double ab_thinness(const abShape* shape);
