@@ -11,12 +11,12 @@
 //              low = 0, high = infinity: it pushes, never pulls. v* = -g / h while g > 0: the joint
 //              arrives, and stops there at once. v* = -g / (5 h) when beyond: the excess decays by
 //              a fifth in each step, without overshoot (a first-order return, as a critically
-//              damped spring pressed into a wall has); from far outside slower (return_speed), and
-//              not at all while its tree is folded into something (folded.c). W = 1e6 times the
-//              joint's articulated inertia m: a steady acceleration a against the stop holds at g =
-//              -5e-6 a h^2. A ball's limit is the angle of its rotation; s is the rotation's axis,
-//              reversed. Where that limit is 0 the ball is held: three bounds about its axes, low =
-//              -infinity.
+//              damped spring pressed into a wall has); from far outside slower
+//              (ab_bound_return_speed), and not at all while its tree is folded into something
+//              (folded.c). W = 1e6 times the joint's articulated inertia m: a steady acceleration a
+//              against the stop holds at g = -5e-6 a h^2. A ball's limit is the angle of its
+//              rotation; s is the rotation's axis, reversed. Where that limit is 0 the ball is
+//              held: three bounds about its axes, low = -infinity.
 //   friction   v* = 0, low = -h f, high = h f, W as above: sticks (creeping by less than
 //              1e-6 h f / m, which is then set to zero) until the load exceeds f, then slides
 //              against f. A ball's friction acts about each of its axes, as in MJCF.
@@ -77,18 +77,22 @@ static inline double along(const abBound* b, const double* v) {
 // Speed at which a joint that lies `excess` beyond its limit returns: a fifth of it per step, but
 // never faster than it can stop again with the acceleration that equalities are taken back with
 // (equality_law.c): a start far outside does not throw what hangs on the joint.
-static double return_speed(const abData* data, int joint, double excess) {
+double ab_bound_return_speed(double excess, double a, double h) {
+  double most = fmax(SLOW_RETURN, excess / RETURN_TIME);
+  return fmin(fmin(AB_BOUND_RETURN * excess / h, sqrt(2 * a * excess)), most);
+}
+
+static double joint_return_speed(const abData* data, int joint, double excess) {
   const abModel* model = data->internal->trees->model;
   double a = ab_law_acceleration(model, model->joint[joint].type == AB_JOINT_SLIDE);
-  double most = fmax(SLOW_RETURN, excess / RETURN_TIME);
-  return fmin(fmin(AB_BOUND_RETURN * excess / data->h, sqrt(2 * a * excess)), most);
+  return ab_bound_return_speed(excess, a, data->h);
 }
 
 static void add_limit(abData* data, int joint, double gap, const double* s) {
   abBound* b = ab_bound_add(data->internal->trees, joint);
   for (int k = 0; k < b->n; k++) b->s[k] = s[k];
   b->stiff = true;
-  b->target = gap > 0 ? -gap / data->h : return_speed(data, joint, -gap);
+  b->target = gap > 0 ? -gap / data->h : joint_return_speed(data, joint, -gap);
   b->far = gap < 0 && b->target < -AB_BOUND_RETURN * gap / data->h;
   b->high = INFINITY;
   b->state = along(b, data->v) < b->target ? AB_BOUND_INSIDE : AB_BOUND_LOW;
@@ -417,9 +421,16 @@ static bool returns(const abBound* b) {
   return b->stiff && !b->dry && b->state == AB_BOUND_INSIDE && b->target > 0;
 }
 
-// What the returns of limits, of all or those far outside, change in the velocities, to t->change.
-// False if there are none.
-static bool find_return(const abTrees* t, int mover, bool all) {
+// How much of a return there is in v. What keeps the joint where it is may have held it up: to take
+// off a return that did not take place would throw the joint out the other way.
+static double attained(const abBound* b, const double* v) {
+  double share = along(b, v) / b->target;
+  return share > 0.999 ? 1 : fmax(share, 0);  // all of it, but for the lag
+}
+
+// What the returns of limits, of all or those far outside, change in the velocities v, to
+// t->change. False if there are none.
+static bool find_return(const abTrees* t, int mover, bool all, const double* v) {
   const abMover* m = &t->model->mover[mover];
   bool any = false;
   memset(t->impulse + m->dof0, 0, sizeof(double) * (size_t)m->ndof);
@@ -427,7 +438,7 @@ static bool find_return(const abTrees* t, int mover, bool all) {
     const abBound* b = &t->bound[i];
     if (!returns(b) || !(all || b->far)) continue;
     any = true;
-    add_along(b, b->weight * b->target, t->impulse);
+    add_along(b, attained(b, v) * b->weight * b->target, t->impulse);
   }
   if (any) ab_tree_solve(t, mover, t->impulse, t->change);
   return any;
@@ -437,8 +448,12 @@ static bool find_return(const abTrees* t, int mover, bool all) {
 static void stop_returning(abData* data, int mover, bool all, const double* back, double* v) {
   abTrees* t = data->internal->trees;
   const abMover* m = &t->model->mover[mover];
-  for (int i = t->bound0[mover]; i < t->bound1[mover]; i++)
-    if (returns(&t->bound[i]) && (all || t->bound[i].far)) t->bound[i].target = 0;
+  for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) {
+    abBound* b = &t->bound[i];
+    if (!returns(b) || !(all || b->far)) continue;
+    if (attained(b, v) < 1) b->state = AB_BOUND_LOW;  // what held it up holds the joint, too
+    b->target = 0;
+  }
   for (int i = m->dof0; i < m->dof0 + m->ndof; i++) v[i] -= back[i];
   release(data, mover, v);
 }
@@ -447,7 +462,7 @@ const double* ab_bounds_return(const abData* data, int mover) {
   const abTrees* t = data->internal->trees;
   bool far = false;
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) far = far || t->bound[i].far;
-  return far && find_return(t, mover, false) ? t->change : NULL;
+  return far && find_return(t, mover, false, data->v_free) ? t->change : NULL;
 }
 
 void ab_bounds_stay(abData* data, int mover, const double* back) {
@@ -461,7 +476,7 @@ static void come_to_rest(abData* data, int mover, bool factored, double* v) {
   for (int i = t->bound0[mover]; i < t->bound1[mover]; i++) any = any || returns(&t->bound[i]);
   if (!any) return;
   if (!factored) ab_tree_factor(t, mover);  // this renews the weights
-  find_return(t, mover, true);
+  find_return(t, mover, true, v);
   stop_returning(data, mover, true, t->change, v);
 }
 

@@ -18,11 +18,12 @@
 // telling the velocities: these are as they should be.
 //
 // Errors that come from outside (a bad start, a mocap body put somewhere else) are taken back with
-// the acceleration a = PULL times gravity, or times what the motion itself needs where that is
-// more: c <= (speed so far) + a h, and c <= sqrt(2 a g), from which it stops at g = 0. An error
-// below a h^2 is thus gone in one step. While the error is larger, and for mocap bodies always, the
-// force is limited to FORCE times the weight of everything that is held: a target inside a wall
-// presses, but breaks nothing.
+// the acceleration a = PULL times gravity: c <= (speed so far) + a h, and c <= sqrt(2 a g), from
+// which it stops at g = 0. Where the motion itself needs more, and the error is one that it can
+// have left within a step, a is that; of a larger one it would be no bound, for what is drawn
+// faster bends more. An error below a h^2 is thus gone in one step. While the error is larger, and
+// for mocap bodies always, the force is limited to FORCE times the weight of everything that is
+// held: a target inside a wall presses, but breaks nothing.
 //
 // The weight of a row is STIFF / (s M^-1 s^T), M without the joints' bounds: under a force that
 // would give the acceleration a it lags by a h^2 / STIFF. Near a singular position of a linkage or
@@ -71,15 +72,7 @@ double ab_law_acceleration(const abModel* model, bool length) {
 double ab_equality_unit(const abModel* model, const abEquality* e, int axis, double length) {
   if (e->type == AB_EQUALITY_JOINT)
     return model->joint[e->joint1].type == AB_JOINT_SLIDE ? 1 : 1 / length;
-  if (e->type == AB_EQUALITY_TENDON) {
-    const abTendon* t = &model->tendon[e->tendon1];
-    double sum = 0;
-    for (int i = t->joint0; i < t->joint0 + t->njoint; i++) {
-      const abTendonJoint* j = &model->tendon_joint[i];
-      sum += fabs(j->coef) * (model->joint[j->joint].type == AB_JOINT_SLIDE ? 1 : 1 / length);
-    }
-    return sum > 0 ? sum : 1;
-  }
+  if (e->type == AB_EQUALITY_TENDON) return ab_tendon_unit(model, &model->tendon[e->tendon1]);
   return axis < 3 ? 1 : 1 / length;
 }
 
@@ -125,7 +118,8 @@ static void set_targets(const abModel* model, const abData* data, abLaws* laws, 
   ab_equality_error(model, data, e, error);
   ab_equality_bend(model, data, e, bend);
   double size = norm(n, error + first), unit = ab_equality_unit(model, e, first, scale.length);
-  double a = PULL * fmax(unit * scale.unit, norm(n, bend + first)), h = data->h;
+  double a = PULL * unit * scale.unit, needed = PULL * norm(n, bend + first), h = data->h;
+  if (size <= needed * h * h) a = fmax(a, needed);
   for (int i = row0; i < laws->n; i++) {
     int axis = laws->owner[i].axis - first;
     if (axis < 0 || axis >= n) continue;

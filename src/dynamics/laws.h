@@ -93,6 +93,8 @@ void ab_laws_close(const abModel* model, abData* data);
 // --- tendon.c
 double ab_tendon_length(const abModel* model, const abData* data, const abTendon* t);
 double ab_tendon_speed(const abModel* model, const abData* data, const abTendon* t);
+// What a length of the scene counts as in its units: 1 where these are metres.
+double ab_tendon_unit(const abModel* model, const abTendon* t);
 // dense[dof] += scale coef
 void ab_tendon_slope(const abModel* model, const abTendon* t, double scale, double* dense);
 // Spring force at the length L.

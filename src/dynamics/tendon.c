@@ -30,6 +30,15 @@ void ab_tendon_slope(const abModel* model, const abTendon* t, double scale, doub
     dense[model->joint[model->tendon_joint[i].joint].v0] += scale * model->tendon_joint[i].coef;
 }
 
+double ab_tendon_unit(const abModel* model, const abTendon* t) {
+  double sum = 0, length = ab_law_length(model);
+  for (int i = t->joint0; i < t->joint0 + t->njoint; i++) {
+    const abTendonJoint* j = &model->tendon_joint[i];
+    sum += fabs(j->coef) * (model->joint[j->joint].type == AB_JOINT_SLIDE ? 1 : 1 / length);
+  }
+  return sum > 0 ? sum : 1;
+}
+
 // By how much the spring is longer or shorter than where it is slack.
 static double stretch(const abTendon* t, double L) {
   return L > t->springlength[1] ? L - t->springlength[1] : fmin(L - t->springlength[0], 0);
@@ -71,7 +80,11 @@ static bool limit_row(const abModel* model, abData* data, abLaws* laws, int tend
   abLawRow* row;
   if (!stiff_row(model, data, laws, tendon, sign, &row)) return false;
   if (!row) return true;
-  row->target = -(gap > 0 ? gap : AB_BOUND_RETURN * gap) / data->h;
+  row->target = -gap / data->h;
+  if (!(gap > 0)) {
+    double a = ab_tendon_unit(model, &model->tendon[tendon]) * ab_law_acceleration(model, true);
+    row->target = ab_bound_return_speed(-gap, a, data->h);
+  }
   row->high = INFINITY;
   return true;
 }

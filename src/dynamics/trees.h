@@ -199,6 +199,8 @@ void ab_actuators(const abModel* model, abData* data, bool implicit);
 // --- bound.c
 // A new bound of a joint, all zero but for joint, actuator = -1 and its place in the lists.
 abBound* ab_bound_add(abTrees* trees, int joint);
+// Speed at which what lies `excess` beyond its limit returns, if it may brake with a.
+double ab_bound_return_speed(double excess, double a, double h);
 // Limits and friction of a mover's joints at the start of a step.
 void ab_bounds_begin(const abModel* model, abData* data, int mover);
 // v = base + dv by the bounds' impulses and, if smooth, by tau and inertial forces over h.

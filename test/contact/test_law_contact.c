@@ -244,8 +244,29 @@ static void hanging_chain_meets_a_box(void** state) {
   finish(w);
 }
 
+// A slide that begins far beyond its range, above what it may not pass: it comes down onto it and
+// stays, whatever the limit still asks for.
+static void limit_that_is_held_up_leaves_no_speed(void** state) {
+  (void)state;
+  World w = load("<mujoco><worldbody>" FLOOR
+                 "<body pos='0 0 .5'><joint type='slide' axis='0 0 1' ref='0' range='-6 -5.9'/>"
+                 "<geom type='box' size='.05 .05 .05'/></body></worldbody></mujoco>");
+  double fastest = 0, lowest = INFINITY;
+  for (int i = 0; i < 1000; i++) {
+    steps(w, 1);
+    if (w.data->ncontact > 0) fastest = fmax(fastest, fabs(w.data->v[0]));
+    lowest = fmin(lowest, w.data->com[1].z);
+  }
+  check_below(fastest, 3.0);  // it fell half a metre
+  check_below(fabs(w.data->v[0]), 1e-9);
+  check_near(w.data->com[1].z, 0.05, 1e-6);
+  check_below(0.05 - lowest, 1e-6);
+  finish(w);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(limit_that_is_held_up_leaves_no_speed),
       cmocka_unit_test(weld_carries_a_box_in_the_air),
       cmocka_unit_test(welded_bodies_sleep_and_wake_together),
       cmocka_unit_test(welded_boxes_may_overlap),

@@ -327,6 +327,41 @@ static void tendon_damps_and_is_slack_between_its_lengths(void** state) {
 
 // A pulley: two weights on one rope that gives out at L = 0.1. Before, both fall; then the sum of
 // their coordinates stays, and they move as Atwood's machine.
+// A tendon that begins far beyond its range comes back as a joint does: no faster than it could
+// stop.
+static void tendon_returns_from_far_outside_slowly(void** state) {
+  (void)state;
+  World w = load(
+      "<mujoco><option gravity='0 0 0'/><worldbody><body>"
+      "<joint name='a' type='slide' ref='-1'/><geom size='.1' mass='1'/></body>"
+      "</worldbody><tendon><fixed limited='true' range='-.7 .9'>"
+      "<joint joint='a' coef='1'/></fixed></tendon></mujoco>");
+  double fastest = 0;
+  for (int i = 0; i < 500; i++) {
+    steps(w, 1);
+    fastest = fmax(fastest, fabs(w.data->v[0]));
+  }
+  check_below(fastest, 3.001);  // 0.3 m beyond in 0.1 s
+  check_below(-0.7 - 1e-9, w.data->q[0]);
+  finish(w);
+}
+
+// A point that can never be met, 0.33 m away from levers of 0.1 m, is drawn at, and nothing more.
+static void connect_out_of_reach_does_not_run_away(void** state) {
+  (void)state;
+  World w = load(
+      "<mujoco><worldbody><body><joint/><geom type='box' size='.08 .04 .01'/>"
+      "<body pos='.07 .3 .2'><joint/><geom type='box' size='.05 .03 .02' pos='0 0 .02'/>"
+      "<site name='a' pos='.09 .03 -.04'/></body>"
+      "<body><joint type='slide'/><geom type='box' size='.05 .09 .07'/>"
+      "<site name='b'/></body></body></worldbody>"
+      "<equality><connect site1='a' site2='b'/></equality></mujoco>");
+  for (int i = 0; i < 1000; i++) assert_int_equal(ab_step(w.model, w.data), AB_STEP_OK);
+  check_below(ab_energy(w.model, w.data).kinetic,
+              5);  // the light lever swings about where it is nearest
+  finish(w);
+}
+
 static void tendon_limit_makes_a_pulley(void** state) {
   (void)state;
   World w = load("<mujoco><option timestep='.001'/>" TWO_SLIDES
@@ -475,6 +510,8 @@ int main(void) {
       cmocka_unit_test(tendon_spring_swings_with_its_frequency),
       cmocka_unit_test(tendon_damps_and_is_slack_between_its_lengths),
       cmocka_unit_test(tendon_limit_makes_a_pulley),
+      cmocka_unit_test(tendon_returns_from_far_outside_slowly),
+      cmocka_unit_test(connect_out_of_reach_does_not_run_away),
       cmocka_unit_test(tendon_friction_sticks_and_slides),
       cmocka_unit_test(site_motor_pushes_where_it_sits),
       cmocka_unit_test(site_servo_with_refsite_keeps_momentum),
