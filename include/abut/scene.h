@@ -139,7 +139,7 @@ typedef struct abEqualityDef {
 typedef struct abKeyDef {
   const char* name;
   double time;
-  int nq, nv, nctrl;           // 0: the initial values
+  int nq, nv, nctrl;           // what is left out, all or the end, is initial
   const double *q, *v, *ctrl;  // v as MJCF means it: free joint = velocity of the frame's origin,
                                // body-axes angular velocity
   int nmpos, nmquat;           // 3 and 4 numbers a mocap body; 0: as in the scene

@@ -172,7 +172,7 @@ class Scene:
         return self._c.add_actuator(values)
 
     def add_key(self, name: str, *, q: Numbers = (), v: Numbers = (), ctrl: Numbers = (), time: float = 0) -> int:
-        """A keyframe; v as MJCF means it (free joint: velocity of the frame's origin, angular velocity in body axes)."""
+        """A keyframe; v as MJCF means it (free joint: velocity of the frame's origin, angular velocity in body axes). What a list leaves out, all or its end, is initial."""
         return self._c.add_key(name, float(time), _list(q), _list(v), _list(ctrl))
 
     def add_pair(self, geom1: str | int, geom2: str | int, *, friction: Numbers, condim: int = 3) -> int:

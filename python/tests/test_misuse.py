@@ -131,11 +131,11 @@ def same_name() -> None:
     x.compile()
 
 
-def key_of_wrong_length() -> None:
+def key_too_long() -> None:
     x = s()
     body = x.add_body(free=True)
     x.add_geom(body=body, size=(0.1,))
-    x.add_key("k", q=[1, 2])
+    x.add_key("k", q=[1.0] * 99)
     x.compile()
 
 
@@ -337,7 +337,7 @@ CASES: list[tuple[Callable[[], Any], type[Exception] | tuple[type[Exception], ..
     (no_mass, E, "mass"),
     (flat_mesh, E, "flat"),
     (same_name, E, "a"),
-    (key_of_wrong_length, E, ""),
+    (key_too_long, E, ""),
 ]
 
 

@@ -10,22 +10,14 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "math/rotation.h"
+#include "scene/attachment.h"
 #include "scene/builder.h"
 
-typedef struct Attach {
-  abScene* to;
-  const abScene* part;
-  const abAttachDef* how;
-  abError* error;
-  int *body, *joint, *geom, *mesh, *site, *tendon;  // of the part -> of the whole
-  char name[600];
-} Attach;
-
-// Valid until the next call; the scene copies names.
-static const char* prefixed(Attach* a, const char* name) {
+const char* ab_attach_name(const abAttachment* a, const char* name, char text[600]) {
   if (!name) return NULL;
-  snprintf(a->name, sizeof a->name, "%s%s", a->how->prefix ? a->how->prefix : "", name);
-  return a->name;
+  snprintf(text, 600, "%s%s%s", a->how.prefix ? a->how.prefix : "", name,
+           a->suffix ? a->suffix : "");
+  return text;
 }
 
 #define LEFT_OUT (-2)  // -1 is what refers to nothing
@@ -33,11 +25,11 @@ static const char* prefixed(Attach* a, const char* name) {
 static int moved(const int* index, int i) { return i < 0 ? i : index[i]; }
 
 // Of what hangs on the part's world, or is the root of what is taken: seen from the new parent.
-static abPose placed(const Attach* a, bool root, abPose pose) {
-  return root ? pose_mul(a->how->pose, pose) : pose;
+static abPose placed(const abAttachment* a, bool root, abPose pose) {
+  return root ? pose_mul(a->how.pose, pose) : pose;
 }
 
-static bool add_free_joint(Attach* a, int body) {
+static bool add_free_joint(abAttachment* a, int body) {
   abJointDef d = ab_joint_def();
   d.body = body;
   d.type = AB_JOINT_FREE;
@@ -50,21 +42,22 @@ static bool has_joint(const abScene* s, int body) {
   return false;
 }
 
-static bool add_bodies(Attach* a) {
+static bool add_bodies(abAttachment* a) {
+  char text[600];
   const abScene* s = a->part;
-  int top = a->how->body;
-  a->body[0] = top > 0 ? LEFT_OUT : a->how->parent;
+  int top = a->how.body;
+  a->body[0] = top > 0 ? LEFT_OUT : a->how.parent;
   for (int i = 1; i < s->body.n; i++) {
     abBodyDef d = s->body.item[i];
     bool root = top > 0 ? i == top : d.parent == 0;
     a->body[i] = LEFT_OUT;
     if (!root && a->body[d.parent] == LEFT_OUT) continue;
     d.pose = placed(a, root, d.pose);
-    d.parent = root ? a->how->parent : a->body[d.parent];
-    d.name = prefixed(a, d.name);
+    d.parent = root ? a->how.parent : a->body[d.parent];
+    d.name = ab_attach_name(a, d.name, text);
     a->body[i] = ab_scene_add_body(a->to, &d, a->error);
     if (a->body[i] < 0) return false;
-    bool floats = a->how->floating && root && !d.mocap && !has_joint(s, i);
+    bool floats = a->how.floating && root && !d.mocap && !has_joint(s, i);
     if (floats && !add_free_joint(a, a->body[i])) return false;
   }
   return true;
@@ -76,31 +69,34 @@ static bool any_left_out(int n, const int* index) {
   return false;
 }
 
-static bool add_joints(Attach* a) {
+static bool add_joints(abAttachment* a) {
+  char text[600];
   for (int i = 0; i < a->part->joint.n; i++) {
     abJointDef d = a->part->joint.item[i];
     a->joint[i] = LEFT_OUT;
     if (a->body[d.body] == LEFT_OUT) continue;
     d.body = a->body[d.body];
-    d.name = prefixed(a, d.name);
+    d.name = ab_attach_name(a, d.name, text);
     a->joint[i] = ab_scene_add_joint(a->to, &d, a->error);
     if (a->joint[i] < 0) return false;
   }
   return true;
 }
 
-static bool add_meshes(Attach* a) {
+static bool add_meshes(abAttachment* a) {
+  char text[600];
   for (int i = 0; i < a->part->mesh.n; i++) {
     abMeshDef d = a->part->mesh.item[i];
     d.file = NULL;  // its vertices are here
-    d.name = prefixed(a, d.name);
+    d.name = ab_attach_name(a, d.name, text);
     a->mesh[i] = ab_scene_add_mesh(a->to, &d, a->error);
     if (a->mesh[i] < 0) return false;
   }
   return true;
 }
 
-static bool add_geoms(Attach* a) {
+static bool add_geoms(abAttachment* a) {
+  char text[600];
   for (int i = 0; i < a->part->geom.n; i++) {
     abGeomDef d = a->part->geom.item[i];
     a->geom[i] = LEFT_OUT;
@@ -108,28 +104,30 @@ static bool add_geoms(Attach* a) {
     d.pose = placed(a, d.body == 0, d.pose);
     d.body = a->body[d.body];
     d.mesh = moved(a->mesh, d.mesh);
-    d.name = prefixed(a, d.name);
+    d.name = ab_attach_name(a, d.name, text);
     a->geom[i] = ab_scene_add_geom(a->to, &d, a->error);
     if (a->geom[i] < 0) return false;
   }
   return true;
 }
 
-static bool add_sites(Attach* a) {
+static bool add_sites(abAttachment* a) {
+  char text[600];
   for (int i = 0; i < a->part->site.n; i++) {
     abSiteDef d = a->part->site.item[i];
     a->site[i] = LEFT_OUT;
     if (a->body[d.body] == LEFT_OUT) continue;
     d.pose = placed(a, d.body == 0, d.pose);
     d.body = a->body[d.body];
-    d.name = prefixed(a, d.name);
+    d.name = ab_attach_name(a, d.name, text);
     a->site[i] = ab_scene_add_site(a->to, &d, a->error);
     if (a->site[i] < 0) return false;
   }
   return true;
 }
 
-static bool add_tendons(Attach* a) {
+static bool add_tendons(abAttachment* a) {
+  char text[600];
   for (int i = 0; i < a->part->tendon.n; i++) {
     abTendonDef d = a->part->tendon.item[i];
     bool all = true;
@@ -141,7 +139,7 @@ static bool add_tendons(Attach* a) {
     for (int k = 0; k < d.njoint; k++)
       joint[k] = (abTendonJoint){a->joint[d.joint[k].joint], d.joint[k].coef};
     d.joint = joint;
-    d.name = prefixed(a, d.name);
+    d.name = ab_attach_name(a, d.name, text);
     a->tendon[i] = ab_scene_add_tendon(a->to, &d, a->error);
     if (a->tendon[i] < 0) return false;
   }
@@ -149,7 +147,8 @@ static bool add_tendons(Attach* a) {
 }
 
 // A tie to the world stays one, as in MuJoCo.
-static bool add_equalities(Attach* a) {
+static bool add_equalities(abAttachment* a) {
+  char text[600];
   for (int i = 0; i < a->part->equality.n; i++) {
     abEqualityDef d = a->part->equality.item[i];
     if (d.body1 > 0) d.body1 = a->body[d.body1];
@@ -160,26 +159,29 @@ static bool add_equalities(Attach* a) {
     const int end[] = {d.body1,  d.body2,  d.site1,   d.site2,
                        d.joint1, d.joint2, d.tendon1, d.tendon2};
     if (any_left_out(8, end)) continue;
-    d.name = prefixed(a, d.name);
+    d.name = ab_attach_name(a, d.name, text);
     if (ab_scene_add_equality(a->to, &d, a->error) < 0) return false;
   }
   return true;
 }
 
-static bool add_actuators(Attach* a) {
+static bool add_actuators(abAttachment* a) {
+  char text[600];
   for (int i = 0; i < a->part->actuator.n; i++) {
     abActuatorDef d = a->part->actuator.item[i];
     d.joint = moved(a->joint, d.joint), d.tendon = moved(a->tendon, d.tendon);
     d.site = moved(a->site, d.site), d.refsite = moved(a->site, d.refsite);
     const int end[] = {d.joint, d.tendon, d.site, d.refsite};
+    a->actuator[i] = LEFT_OUT;
     if (any_left_out(4, end)) continue;
-    d.name = prefixed(a, d.name);
-    if (ab_scene_add_actuator(a->to, &d, a->error) < 0) return false;
+    d.name = ab_attach_name(a, d.name, text);
+    a->actuator[i] = ab_scene_add_actuator(a->to, &d, a->error);
+    if (a->actuator[i] < 0) return false;
   }
   return true;
 }
 
-static bool add_rules(Attach* a) {
+static bool add_rules(abAttachment* a) {
   for (int i = 0; i < a->part->pair.n; i++) {
     abPairDef d = a->part->pair.item[i];
     d.geom1 = a->geom[d.geom1], d.geom2 = a->geom[d.geom2];
@@ -197,27 +199,49 @@ static bool add_rules(Attach* a) {
 
 abAttachDef ab_attach_def(void) { return (abAttachDef){.pose = pose_identity()}; }
 
+bool ab_attach_begin(abAttachment* a) {
+  const abScene* part = a->part;
+  const abAttachDef* how = &a->how;
+  a->body = NULL;
+  if (a->to == part || how->parent < 0 || how->parent >= a->to->body.n || how->body < 0 ||
+      how->body >= part->body.n)
+    return ab_fail(a->error, AB_ERROR_ARGUMENT, NULL, 0,
+                   "a scene is attached to a body of another scene") == AB_OK;
+  if (how->floating && how->parent != 0)
+    return ab_fail(a->error, AB_ERROR_SCENE, NULL, 0, "what floats hangs on the world") == AB_OK;
+  int n = part->body.n + part->joint.n + part->geom.n + part->mesh.n + part->site.n;
+  int* index = ab_alloc_zero(sizeof *index * (size_t)(n + part->tendon.n + part->actuator.n + 1));
+  if (!index) return ab_scene_no_memory(a->error) >= 0;
+  a->body = index, a->joint = a->body + part->body.n, a->geom = a->joint + part->joint.n;
+  a->mesh = a->geom + part->geom.n, a->site = a->mesh + part->mesh.n;
+  a->tendon = a->site + part->site.n, a->actuator = a->tendon + part->tendon.n;
+  return true;
+}
+
+void ab_attach_end(abAttachment* a) {
+  ab_free(a->body);
+  a->body = NULL;
+}
+
+bool ab_attach_bodies(abAttachment* a) {
+  return add_bodies(a) && add_joints(a) && add_meshes(a) && add_geoms(a) && add_sites(a);
+}
+
+bool ab_attach_tendons(abAttachment* a) { return add_tendons(a); }
+
+bool ab_attach_laws(abAttachment* a) {
+  return add_equalities(a) && add_actuators(a) && add_rules(a);
+}
+
 abStatus ab_scene_attach(abScene* scene, const abScene* part, const abAttachDef* how,
                          abError* error) {
   abError own;
-  Attach a = {.to = scene, .part = part, .how = how, .error = error ? error : &own};
   if (!scene || !part || !how)
     return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0, "two scenes are needed, and how they join");
-  if (scene == part || how->parent < 0 || how->parent >= scene->body.n || how->body < 0 ||
-      how->body >= part->body.n)
-    return ab_fail(error, AB_ERROR_ARGUMENT, NULL, 0,
-                   "a scene is attached to a body of another scene");
-  if (how->floating && how->parent != 0)
-    return ab_fail(error, AB_ERROR_SCENE, NULL, 0, "what floats hangs on the world");
-  int n = part->body.n + part->joint.n + part->geom.n + part->mesh.n + part->site.n;
-  int* index = ab_alloc_zero(sizeof *index * (size_t)(n + part->tendon.n + 1));
-  if (!index) return ab_fail(error, AB_ERROR_MEMORY, NULL, 0, "no memory for the scene");
-  a.body = index, a.joint = a.body + part->body.n, a.geom = a.joint + part->joint.n;
-  a.mesh = a.geom + part->geom.n, a.site = a.mesh + part->mesh.n;
-  a.tendon = a.site + part->site.n;
-  bool ok = add_bodies(&a) && add_joints(&a) && add_meshes(&a) && add_geoms(&a) && add_sites(&a) &&
-            add_tendons(&a) && add_equalities(&a) && add_actuators(&a) && add_rules(&a);
-  ab_free(index);
+  abAttachment a = {.to = scene, .part = part, .how = *how, .error = error ? error : &own};
+  bool ok =
+      ab_attach_begin(&a) && ab_attach_bodies(&a) && ab_attach_tendons(&a) && ab_attach_laws(&a);
+  ab_attach_end(&a);
   return ok ? AB_OK : a.error->code;
 }
 

@@ -72,6 +72,7 @@ static abScene* load(abXmlDoc* doc, Source s, abNotes* notes, abError* error) {
     ok = m.scene || ab_no_memory(&m);
     if (ok) ab_scene_option(m.scene)->file = ab_scene_string(m.scene, s.path);
     ok = ok && read_tree(&m);
+    if (ok && s.depth == 0) ab_apply_flags(&m);
   }
   free_reading(&m);
   if (ok) return m.scene;

@@ -60,7 +60,8 @@ static const char* const reason[AB_NOTE_COUNT] = {
     [AB_NOTE_OBJECTS] =
         "the file has several objects: their hull is that of all, a mass from density that of the "
         "first, as in MuJoCo; join them, or give the mass",
-    [AB_NOTE_ATTACH] = "the keyframes of a model that is attached are left out",
+    [AB_NOTE_ATTACH] = "the options of a model that is attached do not count: the scene's own do",
+    [AB_NOTE_RANGE] = "the lower limit is above the upper one: the joint is not limited",
     [AB_NOTE_MARGIN] =
         "margins of geoms count for the contact model patch only, and gaps are not used: with "
         "other models surfaces touch where they are",

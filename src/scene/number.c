@@ -213,18 +213,20 @@ static abStatus set_element(const Search* f, const char* bracket, int n, bool ba
 
 // --- what needs more than a table ---
 
-// A keyframe that leaves an array out gets it as it would be compiled.
+// A keyframe that leaves an array out, or its end, gets it as it would be compiled.
 static abStatus complete_key(const Search* f, const abModel* model, int* n) {
   abKeyDef* k = &f->scene->key.item[f->out->index];
   int count = f->out->field == KEY_Q   ? model->nq
               : f->out->field == KEY_V ? model->nv
                                        : model->nactuator;
-  const double* now = key_array(f->scene, f->out, n);
+  int given = 0;
+  const double* now = key_array(f->scene, f->out, &given);
   *n = count;
-  if (now) return AB_OK;
+  if (now && given == count) return AB_OK;
   double* x = ab_bag_take(&f->scene->bag, sizeof(double) * (size_t)(count + 1));
   if (!x) return refuse(f, "no memory");
   if (f->out->field == KEY_Q) memcpy(x, model->q0, sizeof(double) * (size_t)count);
+  if (now) memcpy(x, now, sizeof(double) * (size_t)given);
   if (f->out->field == KEY_Q) k->q = x, k->nq = count;
   if (f->out->field == KEY_V) k->v = x, k->nv = count;
   if (f->out->field == KEY_CTRL) k->ctrl = x, k->nctrl = count;

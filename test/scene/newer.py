@@ -20,22 +20,23 @@ def compiled_by_mujoco(path):
                   limited=[bool(x) and not disabled(off.mjDSBL_LIMIT) for x in m.jnt_limited], range=rows(m.jnt_range),
                   damping=flat(m.dof_damping[m.jnt_dofadr]), armature=flat(m.dof_armature[m.jnt_dofadr]),
                   frictionloss=[0.0 if disabled(off.mjDSBL_FRICTIONLOSS) else float(x) for x in m.dof_frictionloss[m.jnt_dofadr]])
-    bodies = dict(mass=flat(m.body_mass), com=rows(m.body_ipos), inertia=[sorted(r, reverse=True) for r in rows(m.body_inertia)],
+    named = lambda count, get: [get(i).name for i in range(count)]
+    bodies = dict(name=named(m.nbody, m.body), mass=flat(m.body_mass), com=rows(m.body_ipos), inertia=[sorted(r, reverse=True) for r in rows(m.body_inertia)],
                   weld=[int(x) for x in m.body_weldid], mocap=[int(x) for x in m.body_mocapid], pos=rows(m.body_pos))
     geoms = dict(margin=flat(m.geom_margin), gap=flat(m.geom_gap), condim=[int(x) for x in m.geom_condim])
     sites = dict(body=[int(x) for x in m.site_bodyid], pos=rows(m.site_pos), quat=quats(m.site_quat))
-    tendons = dict(limited=[bool(x) for x in m.tendon_limited], range=rows(m.tendon_range), armature=flat(m.tendon_armature),
+    tendons = dict(limited=[bool(x) and not disabled(off.mjDSBL_LIMIT) for x in m.tendon_limited], range=rows(m.tendon_range), armature=flat(m.tendon_armature),
                    springlength=rows(m.tendon_lengthspring), length0=flat(m.tendon_length0), force_limited=[bool(x) for x in m.tendon_actfrclimited],
                    force_range=rows(m.tendon_actfrcrange),
                    joints=[[int(x) for x in m.wrap_objid[a:a + n]] for a, n in zip(m.tendon_adr, m.tendon_num)],
                    coef=[flat(m.wrap_prm[a:a + n]) for a, n in zip(m.tendon_adr, m.tendon_num)])
     drives = {mj.mjtTrn.mjTRN_JOINT: "joint", mj.mjtTrn.mjTRN_TENDON: "tendon", mj.mjtTrn.mjTRN_SITE: "site"}
-    actuators = dict(drives=[drives[mj.mjtTrn(t)] for t in m.actuator_trntype], joint=[int(x) for x in m.actuator_trnid[:, 0]],
+    actuators = dict(name=named(m.nu, m.actuator), drives=[drives[mj.mjtTrn(t)] for t in m.actuator_trntype], joint=[int(x) for x in m.actuator_trnid[:, 0]],
                      gear=rows(m.actuator_gear), gainprm=rows(m.actuator_gainprm[:, :3]), biasprm=rows(m.actuator_biasprm[:, :3]),
                      ctrl_limited=[bool(x) for x in m.actuator_ctrllimited], ctrl_range=rows(m.actuator_ctrlrange),
                      force_limited=[bool(x) for x in m.actuator_forcelimited], force_range=rows(m.actuator_forcerange))
     equalities = [equality(mj, m, i) for i in range(m.neq)]
-    keys = dict(q=rows(m.key_qpos), mocap_pos=[flat(r) for r in m.key_mpos], mocap_quat=[flat(r) for r in m.key_mquat])
+    keys = dict(name=named(m.nkey, m.key), time=flat(m.key_time), q=rows(m.key_qpos), ctrl=rows(m.key_ctrl), mocap_pos=[flat(r) for r in m.key_mpos], mocap_quat=[flat(r) for r in m.key_mquat])
     gravity = [0.0] * 3 if disabled(off.mjDSBL_GRAVITY) else flat(m.opt.gravity)
     return dict(version=mj.__version__, nq=int(m.nq), nv=int(m.nv), timestep=float(m.opt.timestep), gravity=gravity,
                 integrator="RK4" if m.opt.integrator == mj.mjtIntegrator.mjINT_RK4 else "Euler", bodies=bodies, joints=joints, geoms=geoms, sites=sites, tendons=tendons,
@@ -84,6 +85,7 @@ def compare(name, ours, theirs):
                 if kind == "bodies" and (i == 0 or field in ("com", "inertia") and ours[kind][i]["mass"] == 0): continue
                 if field == "inertia": x = sorted(x, reverse=True)
                 if field == "range" and not ours[kind][i]["limited"]: continue
+                if field == "name" and not y: continue  # here everything has a name
                 if field in ("mocap_pos", "mocap_quat"):
                     x, y = (x, [y[k:k + len(y) // max(1, len(x))] for k in range(0, len(y), len(y) // max(1, len(x)))] if x else [])
                 check(f"{kind}[{i}].{field}", x, y)

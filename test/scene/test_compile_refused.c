@@ -102,9 +102,9 @@ static void flat_and_open_meshes_are_refused(void** state) {
   }
 }
 
-static void keyframes_of_the_wrong_size_are_refused(void** state) {
+static void keyframes_that_are_too_long_are_refused(void** state) {
   (void)state;
-  double x[7] = {0};
+  double x[8] = {0};
   for (int i = 0; i < 5; i++) {
     abScene* s = ab_scene_create();
     int b = body(s, 0, pose_identity());
@@ -112,13 +112,13 @@ static void keyframes_of_the_wrong_size_are_refused(void** state) {
     geom(s, b, AB_SHAPE_SPHERE, v3(1, 0, 0), pose_identity());
     abKeyDef d = ab_key_def();
     d.source = here;
-    if (i == 0) d.nq = 6, d.q = x;
+    if (i == 0) d.nq = 8, d.q = x;
     if (i == 1) d.nv = 7, d.v = x;
     if (i == 2) d.nctrl = 1, d.ctrl = x;
     if (i == 3) d.nmpos = 3, d.mpos = x;
     if (i == 4) d.nmquat = 4, d.mquat = x;
     ab_scene_add_key(s, &d, NULL);
-    static const char* const word[] = {"qpos has 6", "qvel has 7", "ctrl has 1", "mpos has 3",
+    static const char* const word[] = {"qpos has 8", "qvel has 7", "ctrl has 1", "mpos has 3",
                                        "mquat has 4"};
     expect_refused(s, word[i]);
   }
@@ -215,7 +215,7 @@ int main(void) {
       cmocka_unit_test(impossible_bodies_are_refused),
       cmocka_unit_test(misplaced_joints_and_planes_are_refused),
       cmocka_unit_test(flat_and_open_meshes_are_refused),
-      cmocka_unit_test(keyframes_of_the_wrong_size_are_refused),
+      cmocka_unit_test(keyframes_that_are_too_long_are_refused),
       cmocka_unit_test(impossible_options_are_refused),
       cmocka_unit_test(running_out_of_memory_is_reported),
   };

@@ -315,8 +315,25 @@ static void a_robot_can_stand_in_a_scene_several_times(void** state) {
   ab_scene_free(part);
 }
 
+// Bullet's way to say that a joint is free; MuJoCo takes it so, too.
+static void limits_the_wrong_way_round_are_none(void** state) {
+  (void)state;
+  abNotes notes;
+  abModel* m = load("<robot name='r'><link name='a'/><link name='b'>" MASS
+                    "</link><joint name='j' type='revolute'><parent link='a'/><child link='b'/>"
+                    "<limit lower='1' upper='-1' effort='1' velocity='1'/></joint></robot>",
+                    &notes);
+  assert_false(m->joint[0].limited);
+  bool told = false;
+  for (int i = 0; i < notes.n; i++) told |= strstr(notes.note[i].message, "not limited") != NULL;
+  assert_true(told);
+  ab_notes_free(&notes);
+  ab_model_free(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(limits_the_wrong_way_round_are_none),
       cmocka_unit_test(links_fixed_to_the_world_keep_their_names),
       cmocka_unit_test(a_floating_joint_stands_at_the_top),
       cmocka_unit_test(surfaces_come_from_our_own_tag),

@@ -244,6 +244,26 @@ static void a_model_is_not_replaced_by_one_of_another_size(void** state) {
   ab_scene_free(scene);
 }
 
+// The numbers that a short keyframe leaves out can be set, too, and it is the same otherwise.
+static void the_end_of_a_short_keyframe_can_be_set(void** state) {
+  (void)state;
+  char* text =
+      replaced("qpos='0 0 0.1 1 0 0 0  0 1 0.1 1 0 0 0  0 2 0.2 1 0 0 0  0.5'", "qpos='0 0 3'");
+  abScene* scene = load(text);
+  abError error = {0};
+  abNumber number;
+  assert_int_equal(ab_number_find(scene, "key.start.qpos[8]", &number, &error), AB_OK);
+  ab_number_set(scene, &number, 7);
+  abModel* model = compile(scene);
+  assert_true(model->key_q[2] == 3);
+  assert_true(model->key_q[8] == 7);
+  for (int i = 0; i < model->nq; i++)
+    if (i != 2 && i != 8) assert_true(model->key_q[i] == model->q0[i]);
+  ab_model_free(model);
+  ab_scene_free(scene);
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest test[] = {
       cmocka_unit_test(a_scene_changed_by_name_is_that_of_the_changed_file),
@@ -253,6 +273,7 @@ int main(void) {
       cmocka_unit_test(wrong_indices_are_refused),
       cmocka_unit_test(values_that_make_no_sense_are_found),
       cmocka_unit_test(a_model_is_not_replaced_by_one_of_another_size),
+      cmocka_unit_test(the_end_of_a_short_keyframe_can_be_set),
   };
   return cmocka_run_group_tests(test, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 //   1 / m = J M^-1 J^T,
 // J the moment arms (force on each velocity per unit of the actuator's force), M the inertia of the
 // velocities, armatures of joints and tendons included. As in MuJoCo, a tendon's armature couples
-// no movers here, so that only those that J reaches enter M.
+// no joints of different branches here, so that only the movers that J reaches enter M.
 // Tests: test_compile.
 #include <math.h>
 #include <string.h>
@@ -136,6 +136,14 @@ static void add_body(const Servo* s, int body) {
     }
 }
 
+// Whether one of the two joints carries the other.
+static bool on_one_branch(const abCompiler* c, int joint1, int joint2) {
+  int a = c->joint[joint1].body, b = c->joint[joint2].body;
+  int above = a < b ? a : b, below = a < b ? b : a;  // bodies stand behind their parents
+  while (below > above) below = c->body[below].parent;
+  return below == above;
+}
+
 static void add_armature(const Servo* s) {
   const abModel* m = &s->c->model;
   for (int r = 0; r < s->n; r++) s->M[r * s->n + r] += m->dof_armature[s->dof[r]];
@@ -146,8 +154,8 @@ static void add_armature(const Servo* s) {
       for (int l = 0; l < t->njoint; l++) {
         int r = s->place[s->c->joint[entry[k].joint].v0];
         int q = s->place[s->c->joint[entry[l].joint].v0];
-        bool same = mover_of_joint(s->c, entry[k].joint) == mover_of_joint(s->c, entry[l].joint);
-        if (same && r >= 0) s->M[r * s->n + q] += t->armature * entry[k].coef * entry[l].coef;
+        if (r >= 0 && on_one_branch(s->c, entry[k].joint, entry[l].joint))
+          s->M[r * s->n + q] += t->armature * entry[k].coef * entry[l].coef;
       }
   }
 }
@@ -191,12 +199,13 @@ static abStatus set_gain(Servo* s, abActuator* a, const abActuatorDef* d) {
   add_armature(s);
   double w = s->n ? compliance(s) : 0;
   ab_free(s->M);
-  if (!(w > 0))
+  if (w < 0)
     return ab_fail(s->c->error, AB_ERROR_SCENE, d->source.file, d->source.line,
                    "actuator '%s': a damping ratio needs something that moves with a mass; give "
                    "the velocity gain kv instead",
                    a->name);
-  a->biasprm[2] = -2 * a->biasprm[2] * sqrt(a->gainprm[0] / w);
+  // what drives nothing needs no damping
+  a->biasprm[2] = w > 0 ? -2 * a->biasprm[2] * sqrt(a->gainprm[0] / w) : 0;
   return AB_OK;
 }
 

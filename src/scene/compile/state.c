@@ -49,9 +49,11 @@ static void convert_free_velocity(const abBody* b, const double* q, double* v) {
   v[3] = w.x, v[4] = w.y, v[5] = w.z;
 }
 
+// What a key does not reach is as it is initially: a robot's key also serves where things of the
+// scene stand behind it.
 static abStatus key_size(abCompiler* c, const abKeyDef* d, const char* name, const char* what,
                          int given, int wanted) {
-  if (given == 0 || given == wanted) return AB_OK;
+  if (given <= wanted) return AB_OK;
   return ab_fail(c->error, AB_ERROR_SCENE, d->source.file, d->source.line,
                  "key '%s': %s has %d numbers, the model has %d", name, what, given, wanted);
 }
@@ -74,9 +76,9 @@ static abStatus fill_mocap(abCompiler* c, const abKeyDef* d, int k, const Keys* 
   for (int i = 0; i < m->nmocap; i++) {
     abPose pose = c->body[m->mocap_body[i]].pose;
     size_t at = (size_t)k * (size_t)m->nmocap + (size_t)i;
-    const double* x = d->mpos ? d->mpos + 3 * i : NULL;
+    const double* x = d->mpos && d->nmpos >= 3 * (i + 1) ? d->mpos + 3 * i : NULL;
     keys->mocap_pos[at] = x ? v3(x[0], x[1], x[2]) : pose.p;
-    x = d->mquat ? d->mquat + 4 * i : NULL;
+    x = d->mquat && d->nmquat >= 4 * (i + 1) ? d->mquat + 4 * i : NULL;
     keys->mocap_quat[at] = x ? key_quat(x) : pose.q;
   }
   return AB_OK;
@@ -95,9 +97,10 @@ static abStatus fill_key(abCompiler* c, int i, const Keys* keys) {
   if (!status) status = key_size(c, d, key->name, "qvel", d->v ? d->nv : 0, m->nv);
   if (!status) status = key_size(c, d, key->name, "ctrl", d->ctrl ? d->nctrl : 0, m->nactuator);
   if (status) return status;
-  memcpy(q, d->q ? d->q : m->q0, nq * sizeof *q);
-  if (d->v) memcpy(v, d->v, nv * sizeof *v);
-  if (d->ctrl) memcpy(keys->ctrl + at * nctrl, d->ctrl, nctrl * sizeof *d->ctrl);
+  memcpy(q, m->q0, nq * sizeof *q);
+  if (d->q) memcpy(q, d->q, (size_t)d->nq * sizeof *q);
+  if (d->v) memcpy(v, d->v, (size_t)d->nv * sizeof *v);
+  if (d->ctrl) memcpy(keys->ctrl + at * nctrl, d->ctrl, (size_t)d->nctrl * sizeof *d->ctrl);
   for (int k = 0; k < m->njoint; k++) {
     const abJoint* j = &c->joint[k];
     if (j->type == AB_JOINT_BALL) unit_quat(q + j->q0);

@@ -6,48 +6,21 @@
 #include "base/error.h"
 #include "math/rotation.h"
 #include "scene/compile/compile.h"
+#include "scene/order.h"
 
 // --- order ---
 
-// Depth-first order without recursion: first child and next sibling, both in the order of adding.
 static abStatus order_bodies(abCompiler* c) {
-  int n = c->scene->body.n;
-  int* child = ab_bag_take(&c->bag, 2 * (size_t)n * sizeof(int));
-  if (!child) return ab_compile_no_memory(c);
-  int* sibling = child + n;
-  for (int i = n - 1; i > 0; i--) {
-    int parent = c->scene->body.item[i].parent;
-    sibling[i] = child[parent];
-    child[parent] = i;
-  }
-  int at = 0;
-  for (int body = 0; at < n;) {
-    c->body_from[at] = body;
-    c->body_to[body] = at++;
-    if (child[body]) {
-      body = child[body];
-      continue;
-    }
-    while (body && !sibling[body]) body = c->scene->body.item[body].parent;
-    if (!body) break;
-    body = sibling[body];
-  }
+  int* scratch = ab_bag_take(&c->bag, 2 * (size_t)c->scene->body.n * sizeof(int));
+  if (!scratch) return ab_compile_no_memory(c);
+  ab_order_bodies(c->scene, c->body_from, c->body_to, scratch);
   return AB_OK;
 }
 
-// from[] = the scene's indices sorted by compiled body, stable; first[b] .. first[b + 1] are body
-// b's. body_of reads the scene's body of an item.
 static abStatus order_by_body(abCompiler* c, int n, const int* body_of, int* from, int* to) {
-  int nbody = c->model.nbody;
-  int* first = ab_bag_take(&c->bag, (size_t)(nbody + 2) * sizeof(int));
+  int* first = ab_bag_take(&c->bag, (size_t)(c->model.nbody + 2) * sizeof(int));
   if (!first) return ab_compile_no_memory(c);
-  for (int i = 0; i < n; i++) first[c->body_to[body_of[i]] + 1]++;
-  for (int b = 0; b < nbody; b++) first[b + 1] += first[b];
-  for (int i = 0; i < n; i++) {
-    int at = first[c->body_to[body_of[i]]]++;
-    from[at] = i;
-    to[i] = at;
-  }
+  ab_order_by_body(c->scene, c->body_to, n, body_of, first, from, to);
   return AB_OK;
 }
 

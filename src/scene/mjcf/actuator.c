@@ -350,7 +350,6 @@ static bool read_actuator(abReading* m, const abXml* e) {
       !decide_limit(m, e, s.force_limited, s.def.force_range, &s.def.force_limited) ||
       !limit_force(m, e, &s.def) || !check_pull(m, e, &s.def))
     return false;
-  if (m->no_clampctrl) s.def.ctrl_limited = false;
   const abXmlAttr* name = ab_xml_attr(e, "name");
   s.def.name = name ? name->value : NULL;
   s.def.source = (abSource){e->file, e->line};

@@ -7,16 +7,12 @@
 
 #include "base/alloc.h"
 #include "math/rotation.h"
+#include "scene/attachment.h"
 #include "scene/mjcf/mjcf.h"
 #include "scene/scene.h"
 
 // Models may hold models; a file that holds itself would never end.
 #define MAX_DEPTH 8
-
-void ab_models_free(abReading* m) {
-  for (int i = 0; i < m->nmodel; i++) ab_scene_free(m->model[i]);
-  ab_free(m->model);
-}
 
 static void take_notes(abReading* m, abNotes* notes) {
   for (int i = 0; i < notes->nproblem; i++)
@@ -50,8 +46,29 @@ bool ab_read_model(abReading* m, const abXml* e) {
 
 // --- attaching -----------------------------------------------------------------------------------
 
+// An attachment under way, and the element that asked for it.
+struct abAttaching {
+  abAttachment a;
+  const abXml* e;
+  bool again;  // a replica but the first: keyframes are those of the first
+  bool failed;
+};
+
+void ab_models_free(abReading* m) {
+  for (int i = 0; i < m->nattaching; i++) ab_attach_end(&m->attaching[i].a);
+  ab_free(m->attaching);
+  for (int i = 0; i < m->nmodel; i++) ab_scene_free(m->model[i]);
+  ab_free(m->model);
+}
+
+static bool failed(abReading* m, abAttaching* at) {
+  at->failed = true;
+  m->error->line = 0;  // of the model's file; what is wrong is wrong here
+  return ab_place(m, at->e);
+}
+
 // The names of what was added from index `first` on, for the sections that refer to them.
-static bool enter_names(abReading* m, const abXml* e, const abScene* s, const int first[5]) {
+static bool enter_bodies(abReading* m, const abXml* e, const abScene* s, const int first[4]) {
   for (int i = first[0]; i < s->body.n; i++)
     if (!ab_enter(m, e, &m->body, s->body.item[i].name, i)) return false;
   for (int i = first[1]; i < s->joint.n; i++)
@@ -62,34 +79,55 @@ static bool enter_names(abReading* m, const abXml* e, const abScene* s, const in
     if (!ab_enter(m, e, &m->geom, s->geom.item[i].name, i)) return false;
   for (int i = first[3]; i < s->site.n; i++)
     if (!ab_enter(m, e, &m->site, s->site.item[i].name, i)) return false;
-  for (int i = first[4]; i < s->tendon.n; i++)
+  return true;
+}
+
+static bool attach_tendons(abReading* m, abAttaching* at) {
+  const abScene* s = m->scene;
+  int first = s->tendon.n;
+  if (!ab_attach_tendons(&at->a)) return failed(m, at);
+  for (int i = first; i < s->tendon.n; i++)
     if (!ab_note_tendon(m, &s->tendon.item[i]) ||
-        !ab_enter(m, e, &m->tendon, s->tendon.item[i].name, i))
+        !ab_enter(m, at->e, &m->tendon, s->tendon.item[i].name, i))
       return false;
   return true;
 }
 
-bool ab_read_attach(abReading* m, const abXml* e, const abPlace* at) {
+bool ab_read_attach(abReading* m, const abXml* e, const abPlace* place) {
   abView v = ab_plain(e);
   abAttachDef how = ab_attach_def();
   if (!ab_check_attributes(m, e)) return false;
   int model = ab_refer(m, e, "model", &m->model_name, "model among the assets");
   if (model < 0) return false;
-  const abScene* part = m->model[model];
+  const abScene *part = m->model[model], *s = m->scene;
   const char *prefix = ab_get_text(&v, "prefix"), *body = ab_get_text(&v, "body");
-  how.prefix = ab_suffixed(m, prefix ? prefix : "", at->suffix);
-  how.parent = at->body;
-  how.pose = at->frame;
+  how.prefix = prefix;
+  how.parent = place->body;
+  how.pose = place->frame;
   how.body = body ? ab_scene_find_body(part, body) : 0;
   if (how.body < 0)
     return ab_bad(m, AB_ERROR_SCENE, e, ab_xml_attr(e, "body"),
                   "the model has no body of this name");
-  if (part->key.n) ab_note(m, AB_NOTE_ATTACH, e, NULL);
-  const abScene* s = m->scene;
-  const int first[5] = {s->body.n, s->joint.n, s->geom.n, s->site.n, s->tendon.n};
-  if (ab_scene_attach(m->scene, part, &how, m->error) != AB_OK) {
-    m->error->line = 0;  // of the model's file; what is wrong is wrong here
-    return ab_place(m, e);
+  abAttaching* bigger = ab_grow(m->attaching, m->nattaching, sizeof *bigger);
+  if (!bigger) return ab_no_memory(m);
+  m->attaching = bigger;
+  abAttaching* at = &m->attaching[m->nattaching++];
+  *at = (abAttaching){.e = e, .again = place->again};
+  at->a = (abAttachment){
+      .to = m->scene, .part = part, .how = how, .suffix = place->suffix, .error = m->error};
+  const int first[4] = {s->body.n, s->joint.n, s->geom.n, s->site.n};
+  if (!ab_attach_begin(&at->a) || !ab_attach_bodies(&at->a)) return failed(m, at);
+  return enter_bodies(m, e, s, first);
+}
+
+bool ab_attach_rest(abReading* m, int number) {
+  for (int i = 0; i < m->nattaching; i++) {
+    abAttaching* at = &m->attaching[i];
+    bool ok = at->failed || number < 5 || number > 7 ||
+              (number == 5   ? attach_tendons(m, at)
+               : number == 6 ? ab_attach_laws(&at->a) || failed(m, at)
+                             : at->again || ab_attach_keys(&at->a) || failed(m, at));
+    if (!ok && !ab_go_on(m, at->e)) return false;
   }
-  return enter_names(m, e, s, first);
+  return true;
 }

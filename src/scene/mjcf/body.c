@@ -59,6 +59,7 @@ __attribute__((noinline)) static bool visit_replicate(abReading* m, const abXml*
     snprintf(suffix, sizeof suffix, "%.64s%0*d%.32s", sep ? sep : "", width, i,
              at->suffix ? at->suffix : "");
     inner.suffix = ab_xml_copy(m->doc, suffix);
+    inner.again = at->again || i > 0;
     if (!inner.suffix) return ab_no_memory(m);
     if (!visit_children(m, e, &inner, visit)) return false;
     frame.p = v3_add(frame.p, quat_rotate(frame.q, v3(offset[0], offset[1], offset[2])));
@@ -174,7 +175,7 @@ static bool read_body(abReading* m, const abXml* e, abPlace* inner, abBodyDef* d
 __attribute__((noinline)) static bool add_body(abReading* m, const abXml* e, const abPlace* at,
                                                abPlace* inner) {
   abBodyDef def = ab_body_def();
-  *inner = (abPlace){0, pose_identity(), at->class_, at->suffix};
+  *inner = (abPlace){0, pose_identity(), at->class_, at->suffix, at->again};
   if (!read_body(m, e, inner, &def)) {
     if (!ab_go_on(m, e)) return false;
     def = ab_body_def();
@@ -198,7 +199,7 @@ static bool visit_body(abReading* m, const abXml* e, const abPlace* at) {
 }
 
 bool ab_read_worldbody(abReading* m, const abXml* e) {
-  abPlace world = {0, pose_identity(), m->main_class, NULL};
+  abPlace world = {0, pose_identity(), m->main_class, NULL, false};
   if (!ab_check_attributes(m, e)) return false;
   if (!ab_labels_find(&m->body, "world") && !ab_enter(m, e, &m->body, "world", 0)) return false;
   m->replicas = 1;

@@ -61,10 +61,6 @@ bool ab_note_joint(abReading* m, const abJointDef* def) {
 
 int ab_put_joint(abReading* m, const abXml* e, abJointDef* def) {
   def->source = (abSource){e->file, e->line};
-  if (m->no_limit) def->limited = false;
-  if (m->no_spring) def->stiffness = 0;
-  if (m->no_damper) def->damping = 0;
-  if (m->no_frictionloss) def->frictionloss = 0;
   int index = ab_scene_add_joint(m->scene, def, m->error);
   if (index < 0) return ab_place(m, e) - 1;
   if (!ab_note_joint(m, def)) return -1;

@@ -91,10 +91,6 @@ static bool read_fixed(abReading* m, const abXml* e) {
   if (!ab_check_attributes(m, e) || !ab_find_class(m, e, "class", &v.class_) ||
       !read_tendon_numbers(m, &v, &def) || !read_entries(m, e, &def))
     return false;
-  if (m->no_limit) def.limited = false;
-  if (m->no_spring) def.stiffness = 0;
-  if (m->no_damper) def.damping = 0;
-  if (m->no_frictionloss) def.frictionloss = 0;
   const abXmlAttr* name = ab_xml_attr(e, "name");
   def.name = name ? name->value : NULL;
   def.source = (abSource){e->file, e->line};
@@ -178,10 +174,7 @@ static bool read_equality(abReading* m, const abXml* e) {
       !ab_get_bool(m, &v, "active", &def.active) ||
       !(ab_xml_listed(e->name, "connect weld") ? read_tie(m, e, &def) : read_coupling(m, e, &def)))
     return false;
-  if (m->no_equality && def.active) {
-    def.active = false;
-    ab_note(m, AB_NOTE_EQUALITY, e, NULL);
-  }
+  if (m->no_equality && def.active) ab_note(m, AB_NOTE_EQUALITY, e, NULL);
   const abXmlAttr* name = ab_xml_attr(e, "name");
   def.name = name && name->value[0] ? name->value : NULL;
   def.source = (abSource){e->file, e->line};

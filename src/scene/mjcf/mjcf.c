@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "math/vec.h"
+#include "scene/scene.h"
 
 #define SECTIONS                                                                                  \
   "compiler option size visual statistic default custom asset worldbody contact actuator sensor " \
@@ -91,6 +92,7 @@ static bool read_flag(abReading* m, const abXml* e) {
     if (!ab_get_word(m, &v, name[i], "disable enable", &on[i])) return false;
   }
   abSceneOption* option = ab_scene_option(m->scene);
+  if (m->depth > 0) return true;  // those of the scene count
   if (!on[0] || !on[8]) option->contact = "none";
   m->no_limit |= !on[1] || !on[8];
   m->no_frictionloss |= !on[2] || !on[8];
@@ -103,8 +105,31 @@ static bool read_flag(abReading* m, const abXml* e) {
   return true;
 }
 
+// Flags count for everything, also for what attached models bring along.
+void ab_apply_flags(abReading* m) {
+  abScene* s = m->scene;
+  for (int i = 0; i < s->joint.n; i++) {
+    abJointDef* j = &s->joint.item[i];
+    if (m->no_limit) j->limited = false;
+    if (m->no_spring) j->stiffness = 0;
+    if (m->no_damper) j->damping = 0;
+    if (m->no_frictionloss) j->frictionloss = 0;
+  }
+  for (int i = 0; i < s->tendon.n; i++) {
+    abTendonDef* t = &s->tendon.item[i];
+    if (m->no_limit) t->limited = false;
+    if (m->no_spring) t->stiffness = 0;
+    if (m->no_damper) t->damping = 0;
+    if (m->no_frictionloss) t->frictionloss = 0;
+  }
+  for (int i = 0; i < s->actuator.n && m->no_clampctrl; i++)
+    s->actuator.item[i].ctrl_limited = false;
+  for (int i = 0; i < s->equality.n && m->no_equality; i++) s->equality.item[i].active = false;
+}
+
 bool ab_read_option(abReading* m, const abXml* e) {
   if (!ab_check_attributes(m, e)) return false;
+  if (m->depth > 0) ab_note(m, AB_NOTE_ATTACH, e, NULL);
   abSceneOption* option = ab_scene_option(m->scene);
   abView v = ab_plain(e);
   double g[3] = {option->gravity.x, option->gravity.y, option->gravity.z};
@@ -250,6 +275,6 @@ bool ab_mjcf_read(abReading* m, const abXml* root) {
   if (model) ab_scene_option(m->scene)->name = ab_scene_string(m->scene, model->value);
   if (!ab_add_class(m, "main", NULL, &m->main_class)) return false;
   for (int i = 0; i <= 7; i++)
-    if (!read_pass(m, root, i)) return ab_no_problems(m) && false;
+    if (!read_pass(m, root, i) || !ab_attach_rest(m, i)) return ab_no_problems(m) && false;
   return ab_check_custom_used(m) && ab_no_problems(m);
 }

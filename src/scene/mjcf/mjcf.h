@@ -56,6 +56,7 @@ typedef enum abNoteKind {
   AB_NOTE_URDF,
   AB_NOTE_EFFORT,
   AB_NOTE_SPHERE,
+  AB_NOTE_RANGE,
   AB_NOTE_INERTIA,
   AB_NOTE_MASSLESS,
   AB_NOTE_NUMBERS,
@@ -134,6 +135,8 @@ typedef struct abGeomNumber {
   bool used;
 } abGeomNumber;
 
+typedef struct abAttaching abAttaching;
+
 typedef struct abReading {
   abXmlDoc* doc;
   abScene* scene;
@@ -173,6 +176,8 @@ typedef struct abReading {
   int nmaterial;
   long replicas;  // of the innermost <replicate>, those around it multiplied
 
+  int nattaching;
+  abAttaching* attaching;
   int nmodel, depth;
   abScene** model;  // assets to be attached
   abLabels model_name;
@@ -241,6 +246,7 @@ bool ab_enter(abReading* m, const abXml* e, abLabels* names, const char* name, i
 
 bool ab_read_compiler(abReading* m, const abXml* e);
 bool ab_read_option(abReading* m, const abXml* e);
+void ab_apply_flags(abReading* m);  // when everything is there
 bool ab_read_default(abReading* m, const abXml* e);
 bool ab_read_custom(abReading* m, const abXml* e);
 bool ab_check_custom_used(abReading* m);
@@ -263,11 +269,14 @@ typedef struct abPlace {
   abPose frame;  // of enclosing <frame>s, in the body
   const abClass* class_;
   const char* suffix;  // of names, from <replicate>
+  bool again;          // in a replica that is not the first
 } abPlace;
 
 bool ab_read_geom(abReading* m, const abXml* e, const abPlace* at);
 bool ab_read_site(abReading* m, const abXml* e, const abPlace* at);
 bool ab_read_attach(abReading* m, const abXml* e, const abPlace* at);
+// After the file's own sections of a pass: what attached models have of these.
+bool ab_attach_rest(abReading* m, int pass);
 // A segment by its ends: centre, z axis pointing to the first end; *half its half length.
 bool ab_get_fromto(abReading* m, const abView* v, abPose* pose, double* half, bool* present);
 bool ab_read_joint(abReading* m, const abXml* e, const abPlace* at);

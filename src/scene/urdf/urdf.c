@@ -165,8 +165,7 @@ static bool read_limit(abReading* m, const abXml* e, abJointDef* def) {
     return false;
   if (ab_xml_attr(limit, "effort") || ab_xml_attr(limit, "velocity"))
     ab_note(m, AB_NOTE_EFFORT, limit, NULL);
-  if (def->range[0] > def->range[1])
-    return ab_bad(m, AB_ERROR_SCENE, limit, NULL, "the lower limit is above the upper one");
+  if (def->range[0] > def->range[1]) ab_note(m, AB_NOTE_RANGE, limit, NULL);
   def->limited = def->range[0] < def->range[1];
   return true;
 }
@@ -203,7 +202,6 @@ static bool add_mimic(abReading* m, const abXml* joint) {
   if (!held) def.joint2 = ab_refer(m, e, "joint", &m->joint, "joint that moves");
   if (!held && def.joint2 < 0) return false;
   def.joint1 = own->index;
-  if (m->no_equality) def.active = false;
   for (int i = held; i < 2; i++) {
     abJointType type = m->joint_def[i ? def.joint1 : def.joint2].type;
     if (type == AB_JOINT_HINGE || type == AB_JOINT_SLIDE) continue;
