@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/assert.h"
+#include "base/simd.h"
 #include "contact/report.h"
 #include "dynamics/free_motion.h"
 #include "dynamics/laws.h"
@@ -17,7 +18,7 @@
 #include "pairs.h"
 #include "validate.h"
 
-static abContactBody* describe_bodies(const abModel* model, const abData* data) {
+AB_SIMD AB_FLATTEN static abContactBody* describe_bodies(const abModel* model, const abData* data) {
   abContactBody* body = AB_TAKE(data->internal->scratch, abContactBody, model->nbody);
   if (!body) return NULL;
   for (int i = 0; i < model->nbody; i++) {

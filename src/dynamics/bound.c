@@ -313,14 +313,20 @@ static void solve_inertial(const abData* data, int mover, const double* force, d
   ab_tree_solve(t, mover, t->impulse, d);
 }
 
+// The power of d on the impulses that made it, which are in t->impulse.
+static double inertial_power(const abTrees* t, int mover, const double* d) {
+  const abMover* m = &t->model->mover[mover];
+  double power = 0;
+  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) power += d[i] * t->impulse[i];
+  return power;
+}
+
 // Cuts what the inertial forces add down to the energy of the motion they belong to: beyond, the
 // step is too long to resolve the motion. The energy of d is at most half its power on the
 // impulses that made it, which are in t->impulse: E adds to that.
 static void cap_inertial(const abTrees* t, int mover, double energy, double* d) {
   const abMover* m = &t->model->mover[mover];
-  double power = 0;
-  for (int i = m->dof0; i < m->dof0 + m->ndof; i++) power += d[i] * t->impulse[i];
-  if (0.5 * power <= energy) return;
+  if (0.5 * inertial_power(t, mover, d) <= energy) return;
   double own = ab_tree_energy(t, mover, d);
   if (!(own > energy)) return;
   double share = sqrt(energy / own);
@@ -333,6 +339,9 @@ static void cap_inertial(const abTrees* t, int mover, double energy, double* d) 
 // and a robot that stands still would be given inertial forces of a fall that it does not make.
 // Those are of third order in the step; there the velocities of the start count.
 #define ALREADY_MOVES 0.1  // share of the kinetic energy
+// Nor where what the inertial forces add is so little that a second look at them is rounding: their
+// power on it is at most this share of the energy.
+#define INERTIAL_ROUNDING 1e-16
 static void correct_inertial(abData* data, int mover, double* v) {
   abTrees* t = data->internal->trees;
   const abMover* m = &t->model->mover[mover];
@@ -345,6 +354,10 @@ static void correct_inertial(abData* data, int mover, double* v) {
   solve_inertial(data, mover, t->inertial_force, d);
   for (int i = begin; i < end; i++) v[i] -= d[i];
   double energy = ab_tree_energy(t, mover, v);
+  if (inertial_power(t, mover, d) <= INERTIAL_ROUNDING * energy) {
+    for (int i = begin; i < end; i++) v[i] += d[i];
+    return;
+  }
   cap_inertial(t, mover, energy, d);
   bool moved = ab_tree_energy(t, mover, data->v) > ALREADY_MOVES * energy;
   for (int i = begin; i < end; i++) middle[i] = (moved ? v[i] : data->v[i]) + 0.5 * d[i];

@@ -3,6 +3,7 @@
 // Tests: test_motion.
 #include <abut/abut.h>
 
+#include "base/simd.h"
 #include "dynamics/kinematics.h"
 #include "dynamics/laws.h"
 #include "dynamics/trees.h"
@@ -38,7 +39,7 @@ static double rotor_speed2(const abData* data, const abJoint* joint) {
   return v3_norm2(twist_at(t, to_origin)) + v3_norm2(t.ang);
 }
 
-double ab_kinetic_energy(const abModel* model, const abData* data) {
+AB_SIMD AB_FLATTEN double ab_kinetic_energy(const abModel* model, const abData* data) {
   double sum = 0;
   for (int b = 1; b < model->nbody; b++) {
     const abBody* body = &model->body[b];

@@ -71,10 +71,12 @@ static void place_body(const abModel* model, abData* data, int b) {
 
 // --- all
 
-static void place_geoms(const abModel* model, abData* data, int b) {
-  const abBody* body = &model->body[b];
-  for (int g = body->geom0; g < body->geom0 + body->ngeom; g++)
-    data->geom_pose[g] = pose_mul(data->pose[b], model->geom[g].pose);
+AB_SIMD AB_FLATTEN static void place_geoms(const abModel* model, abData* data) {
+  for (int b = 0; b < model->nbody; b++) {
+    const abBody* body = &model->body[b];
+    for (int g = body->geom0; g < body->geom0 + body->ngeom; g++)
+      data->geom_pose[g] = pose_mul(data->pose[b], model->geom[g].pose);
+  }
 }
 
 // Trees whose coordinates are those they were placed for need not be placed again.
@@ -103,7 +105,7 @@ void ab_kinematics(const abModel* model, abData* data) {
       !mocap_moved(model, data))
     return;
   ab_kinematics_bodies(model, data);
-  for (int b = 0; b < model->nbody; b++) place_geoms(model, data, b);
+  place_geoms(model, data);
   memcpy(t->q_seen, data->q, nq);
   memcpy(t->v_seen, data->v, nv);
   t->seen = true;

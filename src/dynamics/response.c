@@ -56,7 +56,7 @@ static void tree_twists(const abTrees* t, int m, const double* v, abTwist* twist
     twist[b] = tree_body_twist(t, b, &t->pull[t->link_of_body[b]], carriage);
 }
 
-void ab_response_begin(const abModel* model, abData* data) {
+AB_SIMD AB_FLATTEN void ab_response_begin(const abModel* model, abData* data) {
   abTrees* t = data->internal->trees;
   data->internal->response = (abResponse){.nbody = model->nbody,
                                           .nmover = model->nmover,

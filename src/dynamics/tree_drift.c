@@ -26,6 +26,7 @@
 // energy of the drift is kept to rounding at any h w, and a floating tree keeps its linear and
 // angular momentum. Joints that stand still keep standing still.
 // Tests: test_tree, test_peer.
+#include "base/simd.h"
 #include "dynamics/trees.h"
 #include "internal.h"
 
@@ -44,7 +45,8 @@ static void add_motion(const abModel* model, const abData* data, int b, abTwist 
 
 // Body by body, each at its own centre of mass: what is compared is then wrong by rounding of its
 // own size, not by that of the motion about the origin.
-abTreeMotion ab_tree_motion(const abModel* model, const abData* data, int m, const double* v) {
+AB_SIMD AB_FLATTEN abTreeMotion ab_tree_motion(const abModel* model, const abData* data, int m,
+                                               const double* v) {
   const abMover* mover = &model->mover[m];
   const abTrees* t = data->internal->trees;
   abTreeMotion sum = {0};
@@ -114,7 +116,8 @@ static void floating_drift(const abModel* model, abData* data, int m, abTreeMoti
   twist_to_array(twist_add(right, twist_scale(s, twist_sub(root, wrong))), v);
 }
 
-void ab_tree_drift(const abModel* model, abData* data, int m, abTreeMotion before, bool touched) {
+AB_SIMD AB_FLATTEN void ab_tree_drift(const abModel* model, abData* data, int m,
+                                      abTreeMotion before, bool touched) {
   const abMover* mover = &model->mover[m];
   ab_tree_place(model, data, m);
   data->internal->trees->placed[m] = true;

@@ -81,8 +81,9 @@ typedef abFour Four __attribute__((aligned(8), may_alias));
 
 // The inertia R I R^T of a body of mass m about its centre of mass, which is at d, and about the
 // origin. Column by column: first those of R I, then theirs with the rows of R.
-AB_SIMD AB_FLATTEN static void turn_inertia(double m, const abVec3* at, const abMat3* R,
-                                            const abMat3* I, abMat3* turned, abRigid* about) {
+AB_SIMD __attribute__((noinline)) static void turn_inertia(double m, const abVec3* at,
+                                                           const abMat3* R, const abMat3* I,
+                                                           abMat3* turned, abRigid* about) {
   abFour col[3], RI[3], unit[3] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
   for (int k = 0; k < 3; k++) col[k] = (abFour){R->m[0][k], R->m[1][k], R->m[2][k], 0};
   for (int k = 0; k < 3; k++)
@@ -112,7 +113,7 @@ static void add_inertia(const abModel* model, abData* data, int b) {
   for (int j = body->joint0; body->njoint > 0 && j < link; j++) t->rigid[j] = (abRigid){0};
 }
 
-void ab_tree_place(const abModel* model, abData* data, int m) {
+AB_SIMD AB_FLATTEN void ab_tree_place(const abModel* model, abData* data, int m) {
   const abMover* mover = &model->mover[m];
   abTrees* t = data->internal->trees;
   bool floats = tree_floats(model, mover);
@@ -150,7 +151,7 @@ abVec3 ab_tree_origin(const abModel* model, const abData* data, int m) {
   return v3_sub(v3(q[0], q[1], q[2]), data->internal->trees->place[mover->body0]);
 }
 
-void ab_tree_shift(const abModel* model, abData* data, int m) {
+AB_SIMD AB_FLATTEN void ab_tree_shift(const abModel* model, abData* data, int m) {
   const abMover* mover = &model->mover[m];
   abTrees* t = data->internal->trees;
   abVec3 origin = t->origin[m] = ab_tree_origin(model, data, m);
@@ -163,7 +164,7 @@ void ab_tree_shift(const abModel* model, abData* data, int m) {
   data->pose[mover->body0].p = v3(q[0], q[1], q[2]);
 }
 
-void ab_tree_move(const abModel* model, abData* data, int m) {
+AB_SIMD AB_FLATTEN void ab_tree_move(const abModel* model, abData* data, int m) {
   const abMover* mover = &model->mover[m];
   abTrees* t = data->internal->trees;
   abVec3 carriage = tree_carriage(model, mover, data->v);
