@@ -3,8 +3,8 @@
 on a cylinder that stand on a table; the table goes down, and then the hand is shaken up and down and to and fro for a minute.
 
   grasping.py ABUT DIR [--time S] [--only TEXT] [--keep FOLDER]
-How slippery may the object be? The least friction with which it is held for the first seconds is found by bisection; with 1.05 times that
-it must be held for the whole minute: nowhere farther than a millimetre, and in the first seconds no faster than a millimetre a minute.
+How slippery may the object be? The least friction with which it is held for the first seconds is looked for upwards and then by bisection (where
+it sticks to fingers that are still closing, it may be drawn into a worse place between them); with 1.05 times that it must be held for the whole minute: nowhere farther than a millimetre, and in the first seconds no faster than a millimetre a minute.
 Printed: that friction, beside it what the grip's normal forces and the weight in the shaken hand demand of faces that are parallel (theirs
 alone is a closed form: where a cylinder touches a finger along a line and the other, not quite parallel, at a point, nothing but the line
 holds it against turning, which takes more), how far the object moves in the hand after the first second of shaking, how
@@ -227,15 +227,18 @@ def held(options, name, file, shape, friction, folder, end):
 
 
 def measure(options, name, file, shape, folder):
-    trial = SHAKEN + TRIAL
-    low, high = 0.02, 2.0
-    said, way, *_ = held(options, name, file, shape, high, folder, trial)
-    if not way.max() < FAR:
-        return [name, shape, "not held even with friction 2", "", "", "", f"{way.max():.1e}", f"{said['equality_error']:.1e}", said["unconverged_steps"], "falls"]
+    def holds(friction):
+        said, way, creep, *_ = held(options, name, file, shape, friction, folder, SHAKEN + TRIAL)
+        return said["failure"] is None and way.max() < FAR and creep < FAR
+
+    low, high = 0.02, 0.025
+    while not holds(high):
+        low, high = high, 1.25 * high
+        if high > 2:
+            return [name, shape, "not held even with friction 2"] + [""] * 7 + ["falls"]
     while high / low > 1.005:
         middle = math.sqrt(low * high)
-        said, way, creep, *_ = held(options, name, file, shape, middle, folder, trial)
-        low, high = (low, middle) if said["failure"] is None and way.max() < FAR and creep < FAR else (middle, high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
     said, way, creep, normal, apart, grip = held(options, name, file, shape, MARGIN * high, folder, SHAKEN + options.time)
     w = 2 * math.pi
     load = grip.mass * math.hypot(G + UP[0] * (w * UP[1]) ** 2, SIDE[0] * (w * SIDE[1]) ** 2)
