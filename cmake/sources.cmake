@@ -46,7 +46,7 @@ if(ABUT_HDF5 AND ABUT_PYTHON)  # the package can do without: recordings are page
     set(ABUT_HDF5 OFF)
   endif()
 endif()
-abut_part(ABUT_XML "scene/(load|xml|xml_value|mjcf/[a-z_]*|urdf/[a-z_]*)[.]c" "scene/without_xml.c" EXPAT:expat)
+abut_part(ABUT_XML "scene/(load|xml|xml_tidy|xml_value|mjcf/[a-z_]*|urdf/[a-z_]*)[.]c" "scene/without_xml.c" EXPAT:expat)
 abut_part(ABUT_JSON "io/(html|glb|page|live|place|json_read|json_whole|model_json|model_read)[.]c" "io/without_json.c" JANSSON:jansson ZLIB:zlib)
 abut_part(ABUT_QHULL "geometry/hull[.]c" "geometry/without_qhull.c" QHULL:qhull_r)
 abut_part(ABUT_HDF5 "io/h5[a-z_]*[.]c" "io/without_h5.c" HDF5:hdf5)

@@ -190,56 +190,22 @@ static void XMLCALL entity(void* user, const XML_Char* name, int parameter, cons
   stop(user, AB_ERROR_PARSE, "entity declarations are not allowed in a scene; write the text out");
 }
 
-// --- tidying -------------------------------------------------------------------------------------
-
-static bool begins(const char* at, const char* end, const char* word) {
-  size_t n = strlen(word);
-  return (size_t)(end - at) >= n && !memcmp(at, word, n);
-}
-
-static char* find(char* at, char* end, const char* word) {
-  for (; at < end; at++)
-    if (*at == word[0] && begins(at, end, word)) return at;
-  return NULL;
-}
-
-// What strict XML forbids and other readers take: blanks before <?xml ...?>, and "--" in comments.
-// The blanks change places with the declaration, the hyphens become underscores, so that everything
-// else stays on its line.
-static void tidy(char* text, size_t n) {
-  char *end = text + n, *at = text;
-  while (at < end && ab_xml_is_space(*at)) at++;
-  char* close = at > text && begins(at, end, "<?xml") ? find(at, end, "?>") : NULL;
-  if (close) {
-    size_t nblank = (size_t)(at - text), ndeclaration = (size_t)(close + 2 - at);
-    int nline = 0;
-    for (char* c = text; c < at; c++) nline += *c == '\n';
-    memmove(text, at, ndeclaration);
-    memset(text + ndeclaration, ' ', nblank);
-    memset(text + ndeclaration, '\n', (size_t)nline);
-  }
-  while ((at = find(at, end, "<!--"))) {
-    close = find(at + 4, end, "-->");
-    if (!close) return;
-    for (at += 4; at < close; at++)
-      if (*at == '-') *at = '_';
-  }
-}
+// --- files ---------------------------------------------------------------------------------------
 
 static abStatus parse_file(abXmlDoc* doc, const char* path, const char* given, size_t n,
                            abXml** root, abError* error) {
   File* file = ab_xml_take(doc, sizeof *file);
   const char* name = ab_xml_copy(doc, path);
-  XML_Parser parser = XML_ParserCreate(NULL);
-  char* bytes = ab_alloc(n + 1);
+  while (n > 0 && given[n - 1] == 0) n--;  // left by programs that write their buffers out
+  char* bytes = ab_xml_tidy(given, n, &n);
+  // in older encodings, whatever it says: that of Western Europe
+  bool old = bytes && n > 0 && bytes[0] == '<' && !ab_xml_is_utf8(bytes, n);
+  XML_Parser parser = XML_ParserCreate(old ? "ISO-8859-1" : NULL);
   if (!file || !name || !parser || !bytes) {
     if (parser) XML_ParserFree(parser);
     ab_free(bytes);
     return ab_fail(error, AB_ERROR_MEMORY, path, 0, "no memory for the document");
   }
-  memcpy(bytes, given, n);
-  while (n > 0 && bytes[n - 1] == 0) n--;  // left by programs that write their buffers out
-  tidy(bytes, n);
   *file = (File){doc->file, name};
   doc->file = file;
   Reader r = {doc, error, parser, name, bytes, n, NULL, NULL, 0, AB_OK};

@@ -57,6 +57,12 @@ static inline bool ab_xml_is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+// --- xml_tidy.c
+
+// A copy (ab_alloc) of the text that strict XML readers take; NULL: no memory.
+char* ab_xml_tidy(const char* text, size_t n, size_t* length);
+bool ab_xml_is_utf8(const char* text, size_t n);
+
 // --- xml_value.c
 const abXmlAttr* ab_xml_attr(const abXml* element, const char* name);  // NULL if there is none
 static inline bool ab_xml_is(const abXml* element, const char* name) {

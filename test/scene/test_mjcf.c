@@ -276,8 +276,37 @@ static void materials_give_geoms_their_colour(void** state) {
   ab_model_free(m);
 }
 
+// What strict XML forbids and MuJoCo reads. Lines stay what they are.
+static void sloppy_xml_is_read(void** state) {
+  (void)state;
+  static const char* const text[] = {
+      "<mujoco><worldbody><body name='b'pos='0 0 1'><joint/><geom size='.1'/></body></worldbody>"
+      "</mujoco>",
+      "<mujoco model='a & b'><worldbody><body name='b' pos='0 0 1'><geom size='.1'/></body>"
+      "</worldbody></mujoco>",
+      "<mujoco xmlns:x='http://x'><!-- 45\xb0 -- a & b -->"
+      "<worldbody><body name='b' pos='0 0 1'><geom size='.1'/></body></worldbody></mujoco>",
+      "<?xml version='1.0' encoding='utf-8'?><mujoco model='\xe9'>"
+      "<worldbody><body name='b' pos='0 0 1'><geom size='.1'/></body></worldbody></mujoco>",
+      "<!DOCTYPE mujoco>\n<!-- -- --><mujoco><worldbody><body name='b'pos='0 0 1'>"
+      "<geom size='.1'/></body></worldbody></mujoco>"};
+  for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+    abError error = {0};
+    abModel* m = ab_load_memory("text", text[i], strlen(text[i]), NULL, &error);
+    if (!m) fail_msg("%zu: %s", i, error.message);
+    assert_true(m->body[ab_find_body(m, "b")].pose.p.z == 1);
+    ab_model_free(m);
+  }
+  abError error = {0};
+  static const char wrong[] =
+      "<mujoco>\n<body name='a & b'pos='0 0 1'/>\n<worldbody>\n<bdy/></worldbody></mujoco>";
+  assert_null(ab_load_memory("text", wrong, strlen(wrong), NULL, &error));
+  assert_int_equal(error.line, 4);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sloppy_xml_is_read),
       cmocka_unit_test(frames_move_what_they_hold),
       cmocka_unit_test(directions_may_have_any_length),
       cmocka_unit_test(replicas_step_from_each_other_and_are_numbered),

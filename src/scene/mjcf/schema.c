@@ -249,6 +249,7 @@ static bool unknown_attribute(abReading* m, const abXml* e, const abXmlAttr* a, 
 }
 
 static bool check_attribute(abReading* m, const abXml* e, const abXmlAttr* a, const Rule* r) {
+  if (!strncmp(a->name, "xmlns", 5)) return true;  // a name space, of other programs
   int found = refuse(m, e, a);
   if (found < 0) return false;
   if (found || ab_xml_listed(a->name, r->takes)) return true;
