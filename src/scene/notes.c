@@ -62,6 +62,8 @@ static const char* const reason[AB_NOTE_COUNT] = {
         "first, as in MuJoCo; join them, or give the mass",
     [AB_NOTE_ATTACH] = "the options of a model that is attached do not count: the scene's own do",
     [AB_NOTE_RANGE] = "the lower limit is above the upper one: the joint is not limited",
+    [AB_NOTE_FLAT] =
+        "a mesh to collide with is flat: it gets the thickness of a thousandth of its size",
     [AB_NOTE_MARGIN] =
         "margins of geoms count for the contact model patch only, and gaps are not used: with "
         "other models surfaces touch where they are",

@@ -35,8 +35,9 @@ static void swap_blanks(char* text, const char* end) {
 // Whether the "&" begins an entity: &name; or &#number;
 static bool is_entity(const char* at, const char* end) {
   const char* c = at + 1;
-  while (c < end && *c && c - at < 40 && (strchr("#_-.", *c) || (*c >= '0' && *c <= '9') ||
-                                    (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z')))
+  while (c < end && *c && c - at < 40 &&
+         (strchr("#_-.", *c) || (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
+          (*c >= 'A' && *c <= 'Z')))
     c++;
   return c < end && *c == ';' && c > at + 1;
 }
@@ -80,7 +81,7 @@ static void put_char(Tidy* t) {
 
 static void put_tag(Tidy* t) {
   char quote = 0;
-  for (; t->at < t->end; ) {
+  for (; t->at < t->end;) {
     char c = *t->at;
     put_char(t);
     if (quote && c == quote) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "geometry/support.h"
 #include "math/rotation.h"
 #include "scene/mjcf/mjcf.h"
 
@@ -331,8 +332,35 @@ static void limits_the_wrong_way_round_are_none(void** state) {
   ab_model_free(m);
 }
 
+// A sticker of 0.2 x 0.1 m that stands as its own collision geometry.
+static void a_flat_mesh_collides_as_a_thin_plate(void** state) {
+  (void)state;
+  const char* folder = ABUT_BINARY_DIR "/flat_urdf";
+  mkdir(folder, 0777);
+  put(folder, "sticker.obj", "v 0 0 1\nv .2 0 1\nv .2 .1 1\nv 0 .1 1\nf 1 2 3 4\n");
+  put(folder, "r.urdf",
+      "<robot name='r'><link name='a'/><link name='b'>" MASS
+      "<collision><geometry><mesh filename='sticker.obj'/></geometry></collision></link>"
+      "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>");
+  abError error = {0};
+  abNotes notes;
+  abModel* m = ab_load(ABUT_BINARY_DIR "/flat_urdf/r.urdf", &notes, &error);
+  if (!m) fail_msg("%s", error.message);
+  bool told = false;
+  for (int i = 0; i < notes.n; i++) told |= strstr(notes.note[i].message, "thickness") != NULL;
+  assert_true(told);
+  abVec3 low, high;
+  ab_shape_aabb(&m->geom[0].shape, &m->geom[0].pose, &low, &high);
+  double size = hypot(0.2, 0.1);
+  check_near(high.z - low.z, 1e-3 * size, 1e-9);
+  check_near(high.x - low.x, 0.2, 1e-9);
+  ab_notes_free(&notes);
+  ab_model_free(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_flat_mesh_collides_as_a_thin_plate),
       cmocka_unit_test(limits_the_wrong_way_round_are_none),
       cmocka_unit_test(links_fixed_to_the_world_keep_their_names),
       cmocka_unit_test(a_floating_joint_stands_at_the_top),

@@ -257,6 +257,7 @@ static bool add_geom(abReading* m, const abXml* e, int body, bool visual) {
   if (!ab_urdf_origin(m, e, &def.pose) || !read_shape(m, shape, &def) || !read_colour(m, e, &def) ||
       (surface && !read_surface(m, surface, &def)))
     return false;
+  if (def.type == AB_SHAPE_MESH && !visual && !ab_urdf_thicken(m, shape, def.mesh)) return false;
   if (visual) def.contype = def.conaffinity = 0, def.group = 1;
   if (def.group < m->compiler.group_low || def.group > m->compiler.group_high) def.mass = 0;
   return ab_put_geom(m, e, &def) >= 0;
