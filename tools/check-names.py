@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Checks names in src/: no two constants have the same one, and every source's tests are found by its name.
+"""Checks names in src/: no two constants have the same one, and every source's tests are found by its name; and that in include/abut
+every field of a struct has a line of its own that says what it is.
 
 A constant is an enumerator, a macro without arguments, or a `const` number in capitals, wherever it stands. The tests of src/x/y.c are
 test/x/test_y.c, or those that its head names after "Tests:", such as `// Tests: test_ecp_*.`; src/x/room/y.c may have test/x/test_y.c.
+A field's line is a comment behind it or right above it; counts, and what only names the thing or says its type, need none.
 """
 import collections
 import fnmatch
@@ -93,12 +95,53 @@ def check_tests():
     return bad
 
 
+# name, type, counts of arrays that follow
+PLAIN_FIELD = re.compile(r"(name|type|drive|gain|bias|kind|mode|integrator|status|code|source|q|m|x|y|z|w|n[a-z_]*)$")
+
+
+def fields(text):
+    """Declarations inside structs, as (line, names, whether a comment belongs to it)."""
+    inside, above = False, False
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        if re.match(r"typedef struct \w+ \{", line):
+            inside, above = True, False
+            continue
+        if line.startswith("}"):
+            inside = False
+        code, _, comment = line.partition("//")
+        if not inside or not code.strip():
+            above = bool(comment)
+            continue
+        declared = re.sub(r"\([^()]*\)$|\[[^\]]*\]|=.*", "", code.strip().rstrip(";"))
+        names = [re.findall(r"\w+", part)[-1] for part in declared.split(",") if re.findall(r"\w+", part)]
+        named_by_type = re.match(r"const ab(\w+)\*\s*(\w+);", code.strip())
+        same = named_by_type and named_by_type[1].lower() == named_by_type[2].replace("_", "")
+        if ";" in code:
+            yield i + 1, names, bool(comment) or above or bool(same)
+        above = False
+
+
+def check_fields():
+    bad = count = 0
+    for path in sources("include/abut/*.h"):
+        with open(path, encoding="utf-8") as file:
+            for line, names, said in fields(file.read()):
+                count += len(names)
+                if said or all(PLAIN_FIELD.match(n) for n in names):
+                    continue
+                print(f"names: {path}:{line}: {', '.join(names)} has no line that says what it is", file=sys.stderr)
+                bad += 1
+    return bad, count
+
+
 def main():
     same, count = check_constants()
     untested = check_tests()
-    if same or untested:
+    unsaid, field_count = check_fields()
+    if same or untested or unsaid:
         return 1
-    print(f"names: {count} constants, each its own; every source's tests are found")
+    print(f"names: {count} constants, each its own; every source's tests are found; {field_count} public fields are said")
     return 0
 
 

@@ -3,6 +3,13 @@
 //   abModel* model = ab_load("scene.xml", NULL, &error);
 //   abData* data = ab_data_create(model, &error);
 //   while (data->time < 2) ab_step(model, data);
+//
+// Misuse is answered, not punished: NULL, data of another model, an index out of range or a number
+// that is none gives a status, zero or NULL, and changes nothing. An abError may be NULL
+// everywhere.
+//
+// Threads. Models may be used by any number of them at once; a simulation, a scene, a recorder or a
+// pointer by one at a time. There is no state outside of these but the allocator.
 #ifndef ABUT_ABUT_H
 #define ABUT_ABUT_H
 
@@ -31,9 +38,9 @@ extern "C" {
 
 // Memory of the host's choosing, safe for threads; set before anything else is called.
 typedef struct abAllocator {
-  void* (*alloc)(size_t bytes);
-  void* (*realloc)(void* p, size_t bytes);
-  void (*free)(void* p);
+  void* (*alloc)(size_t bytes);             // as malloc
+  void* (*realloc)(void* p, size_t bytes);  // as realloc
+  void (*free)(void* p);                    // as free
 } abAllocator;
 AB_API void ab_set_allocator(abAllocator allocator);
 // The version of the library that is loaded; AB_VERSION is that of the headers.

@@ -23,19 +23,19 @@ typedef enum abStepCause {
 // What the last step did, and how well.
 typedef struct abStat {
   abStepStatus status;
-  abStepCause cause;
+  abStepCause cause;      // why it is not AB_STEP_OK
   const char* bad_input;  // AB_CAUSE_INPUT: "q", "v", "ctrl", "applied", "mocap_pos", "mocap_quat"
                           // or "h"; else NULL
   int bad_index;          // and the index into that array of abData; else -1
-  int iterations;         // of the contact model
-  double residual;        // comparable with its parameter `tolerance`
+  int iterations;         // of the contact model, as it counts them
+  double residual;        // of the contact model [1]: comparable with its parameter `tolerance`
   int nregularised;       // pivots replaced, fallbacks taken: 0 in a clean step
   const char* note;       // of the contact model on this step: static text, or NULL
   // Candidates and pairs are those looked at and solved: those among sleeping bodies are not.
   // Contacts are all there are.
   int ncandidate, npair, ncontact;
   int nasleep;             // bodies asleep after the step
-  double max_penetration;  // [m]
+  double max_penetration;  // largest abContact.depth [m]
   int nhold;  // contacts whose depth is left as it is (abContact.hold): a scene to look at
   // How far the worst equality is from being met, m or rad (joints and tendons: their own units).
   double equality_error;
@@ -49,14 +49,17 @@ typedef struct abStat {
 // to fall.
 typedef struct abSleepRule {
   bool on;       // false, the default: nothing sleeps
-  double rest;   // 2.5
-  double speed;  // 0.01
-  double drift;  // 1e-5
-  int steps;     // 50
+  double rest;   // how long it has been at rest, in units of sqrt(r / |g|) [1]: 2.5
+  double speed;  // what counts as rest, in units of |g| h [1]: 0.01
+  double drift;  // how far a point may move, in units of r [1]: 1e-5
+  int steps;     // fewest steps at rest: 50
 } abSleepRule;
 
+// Energies [J].
 typedef struct abEnergy {
-  double kinetic, gravity, spring;  // [J]
+  double kinetic;  // of all moving bodies and of armatures
+  double gravity;  // potential, zero at the world's origin
+  double spring;   // of the springs of joints and tendons
 } abEnergy;
 
 struct abInternal;

@@ -14,9 +14,9 @@ extern "C" {
 
 // Where the hand has, or wants, the pointer.
 typedef struct abHand {
-  abPose pose;    // of the pointer's frame in the world
-  abTwist twist;  // at the origin of that frame, world axes
-  unsigned buttons;
+  abPose pose;       // of the pointer's frame in the world [m]
+  abTwist twist;     // at the origin of that frame, world axes [m/s, rad/s]
+  unsigned buttons;  // a bit per button that is pressed
 } abHand;
 
 typedef enum abDeviceStatus {
@@ -26,7 +26,7 @@ typedef enum abDeviceStatus {
 } abDeviceStatus;
 
 typedef struct abDeviceType {
-  const char* name;
+  const char* name;       // as `abut haptic --pointer` takes it
   const char* arguments;  // as they stand behind the name: "FILE.csv[,mass=KG]"
   const char* summary;    // one line
   size_t bytes;           // of its own struct, cleared before open
@@ -34,9 +34,10 @@ typedef struct abDeviceType {
   abStatus (*open)(void* device, const char* arguments, abPose start, abError* error);
   // The hand at this time [s] since the loop began; h after the last call. It must not wait.
   abDeviceStatus (*read)(void* device, double time, double h, abHand* hand);
-  // What the hand is to feel until the next call: force and torque on the hand, world axes.
-  void (*write)(void* device, abWrench wrench);
-  void (*close)(void* device);
+  // What the hand is to feel until the next call: force and torque on the hand, world axes [N, N
+  // m].
+  void (*write)(void* device, abWrench wrench);  // NULL: a device without force
+  void (*close)(void* device);  // gives back what open took, not the struct; may be NULL
 } abDeviceType;
 
 // The types that came with this build.

@@ -1,8 +1,8 @@
 // The present state as a run of numbers, for a page that draws it: the live page has it from
 // WebAssembly, the view of `abut haptic` by a web socket.
 //
-// Nothing is changed or kept: any number of threads may write frames of a simulation that no thread
-// steps meanwhile.
+// Nothing is changed: any number of threads may write frames of a simulation that no thread steps
+// meanwhile.
 #ifndef ABUT_FRAME_H
 #define ABUT_FRAME_H
 
@@ -14,7 +14,9 @@ extern "C" {
 
 // A hand that holds a body: its force, where it acts, and where it draws to.
 typedef struct abFrameHand {
-  abVec3 force, grip, target;
+  abVec3 force;   // on the body [N]
+  abVec3 grip;    // where it acts, in the world [m]
+  abVec3 target;  // where the hand draws it to, likewise
 } abFrameHand;
 
 // Little-endian, without gaps:

@@ -4,7 +4,7 @@
 // plane is known, the point at which a force and a moment about the normal alone explain both is
 // unique (Xie & Chakraborty, proposition 2 and remark 5).
 //
-// Nothing is kept between calls: any thread may call at any time.
+// Nothing outlives a call: any thread may call at any time.
 #ifndef ABUT_INVERSE_H
 #define ABUT_INVERSE_H
 
@@ -16,23 +16,26 @@ extern "C" {
 
 // One body over one step; world axes.
 typedef struct abInverseDef {
-  double h, mass;
-  abMat3 inertia_start, inertia_end;  // about the centre of mass
-  abTwist twist_start, twist_end;     // at the centre of mass
-  abVec3 com_end;
-  abWrench load;          // gravity and applied wrench at the centre of mass
+  double h;               // the step [s]
+  double mass;            // [kg]
+  abMat3 inertia_start;   // about the centre of mass [kg m2]
+  abMat3 inertia_end;     // likewise
+  abTwist twist_start;    // at the centre of mass [m/s, rad/s]
+  abTwist twist_end;      // likewise
+  abVec3 com_end;         // the centre of mass at the end [m]
+  abWrench load;          // gravity and applied wrench at the centre of mass [N, N m]
   abPlane plane;          // the support n . x <= d; n points to the body
   bool explicit_gyro;     // the step took I (w+ - w) = h (tau - w x I w) + ...: `ecp` with gyro = 0
-  abTwist support_twist;  // of the support's material at com_end; zero if it is fixed
+  abTwist support_twist;  // of the support's material at com_end [m/s, rad/s]; zero if it is fixed
 } abInverseDef;
 
 typedef struct abInverseContact {
   bool touching;     // false: the load alone explains the motion; the rest is zero
-  abVec3 point;      // where the line of action meets the plane: the equivalent contact point
-  abWrench impulse;  // on the body, at `point`; the torque is along the normal
+  abVec3 point;      // where the line of action meets the plane [m]: the equivalent contact point
+  abWrench impulse;  // on the body, at `point` [N s, N m s]; the torque is along the normal
   double p_n, p_t, p_o, p_r;  // the same in the frame (t, o, n), t the world's x made tangential
-  double slip[3];  // v_t, v_o, v_r of the body over the support at `point`; unless explicit_gyro,
-                   // at the mean arm of the step, where the impulse acted
+  double slip[3];  // v_t, v_o [m/s], v_r [rad/s] of the body over the support at `point`; unless
+                   // explicit_gyro, at the mean arm of the step, where the impulse acted
 } abInverseContact;
 
 // AB_ERROR_ARGUMENT where a number makes no sense; AB_ERROR_NUMERIC where the impulse pulls or runs

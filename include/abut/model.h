@@ -31,16 +31,15 @@ typedef enum abShapeType {
 // Coordinates are those of the shape's own frame.
 typedef struct abPolyhedron {
   int nvert, nface, nedge, nloop;
-  const abVec3* vert;
-  const abPlane* plane;  // per face: outward normal and offset
-  const int*
-      face_start;   // nface + 1 entries: face f is loop[face_start[f]] .. loop[face_start[f+1]-1]
-  const int* loop;  // vertex indices, counter-clockwise seen from outside
-  const int (
-      *edge)[4];    // vertex, vertex, face with the edge in that direction, face with it reversed
-  abVec3 centroid;  // of the volume
-  double volume;
-  double radius;  // of the smallest ball about the shape frame's origin that holds it
+  const abVec3* vert;     // nvert corners [m]
+  const abPlane* plane;   // nface: outward normal and offset [m]
+  const int* face_start;  // nface + 1: face f is loop[face_start[f]] .. loop[face_start[f+1]-1]
+  const int* loop;        // nloop vertex indices, counter-clockwise seen from outside
+  const int (*edge)[4];   // nedge: vertex, vertex, face with the edge in that direction, face with
+                          // it reversed
+  abVec3 centroid;        // of the volume [m]
+  double volume;          // [m3]
+  double radius;          // of the smallest ball about the shape frame's origin that holds it [m]
 } abPolyhedron;
 
 // What collide/ and contact/ know of a geom. `poly` is exact for AB_SHAPE_BOX and AB_SHAPE_MESH,
@@ -48,9 +47,9 @@ typedef struct abPolyhedron {
 // AB_SHAPE_PLANE.
 typedef struct abShape {
   abShapeType type;
-  abVec3 size;
-  const abPolyhedron* poly;
-  double poly_error;
+  abVec3 size;               // see abShapeType [m]
+  const abPolyhedron* poly;  // in the model's own memory
+  double poly_error;         // [1]; 0 where poly is exact
 } abShape;
 
 // --- the tree of bodies ---
@@ -63,20 +62,21 @@ typedef enum abJointType {
   AB_JOINT_HINGE   // 1 and 1
 } abJointType;
 
+// In all parts: frames are in metres, a frame is given in that of what it is attached to.
 typedef struct abBody {
   const char* name;
   int parent;  // index; the world is body 0 and its own parent
   int weld;    // the body this one is rigidly fixed to (itself if it has joints; 0: fixed to the
                // world)
   int mover;   // the free body or joint tree it belongs to, -1 if fixed to the world
-  int joint0, njoint;
-  int dof0, ndof;    // velocities of its own joints
-  int geom0, ngeom;  // its geoms are consecutive
-  abPose pose;       // body frame in the parent's frame, joints at their reference position
-  double mass;
-  abVec3 com;        // centre of mass in the body frame
-  abQuat inertia_q;  // principal axes in the body frame
-  abVec3 inertia;    // principal moments about the centre of mass
+  int joint0, njoint;  // its joints are consecutive
+  int dof0, ndof;      // velocities of its own joints
+  int geom0, ngeom;    // its geoms are consecutive
+  abPose pose;         // body frame in the parent's frame, joints at their reference position
+  double mass;         // [kg]
+  abVec3 com;          // centre of mass in the body frame [m]
+  abQuat inertia_q;    // principal axes in the body frame
+  abVec3 inertia;      // principal moments about the centre of mass [kg m2]
   // index into abModel.hull: convex hull, in the body frame, of the geoms that can collide; -1 if
   // there are none or one is a plane, and for a world of several geoms. A single geom whose frame
   // is the body's is its own hull, with its type; otherwise the type is AB_SHAPE_MESH, smooth geoms
@@ -88,37 +88,44 @@ typedef struct abBody {
   int mocap;
 } abBody;
 
+// Units of a joint follow its coordinate: m, N for slides, rad, N m for hinges and balls.
 typedef struct abJoint {
   const char* name;
   abJointType type;
-  int body;
-  int q0, v0;        // first coordinate, first velocity
-  abVec3 pos, axis;  // in the body frame; axis is a unit vector
-  bool limited;
-  double range[2];  // m or rad
-  double margin;
-  double stiffness, damping, armature, frictionloss;
-  double ref;        // coordinate at the reference pose
-  double springref;  // coordinate at which the spring is relaxed
+  int body;             // it moves this body against its parent
+  int q0, v0;           // first coordinate, first velocity
+  abVec3 pos, axis;     // in the body frame [m]; axis is a unit vector
+  bool limited;         // by range
+  double range[2];      // of the coordinate [m, rad]; of a ball the larger is the largest angle
+  double margin;        // the limit acts from so far before it [m, rad]
+  double stiffness;     // of the spring [N/m, N m/rad]
+  double damping;       // [N s/m, N m s/rad]
+  double armature;      // inertia of its rotor [kg, kg m2]
+  double frictionloss;  // largest force of dry friction [N, N m]
+  double ref;           // coordinate at the reference pose [m, rad]
+  double springref;     // coordinate at which the spring is relaxed [m, rad]
 } abJoint;
 
 typedef struct abGeom {
   const char* name;
-  int body;
-  abShape shape;
-  abPose pose;  // in the body frame
-  double mass;  // as compiled, 0 where the body's inertia was given
-  int contype, conaffinity, condim, priority, group;
-  double friction[3];  // as in the file: sliding, torsional, rolling
-  double mu_static;    // < 0: the same as friction[0]
-  double e_t, e_o;     // axes of the friction ellipsoid
-  double e_r;          // < 0: from the patch
-  double restitution;
-  // A pair touches with force where its distance is below the sum of the two margins, as if each
-  // surface lay that far out; from there to the sum of margins and gaps it is only looked at.
+  int body;                  // the body it is fixed to
+  abShape shape;             // what it is
+  abPose pose;               // in the body frame
+  double mass;               // as compiled [kg], 0 where the body's inertia was given
+  int contype, conaffinity;  // as in MJCF: who collides with whom
+  int condim;                // 1: no friction
+  int priority;              // of two geoms the one with the higher number decides their friction
+  int group;                 // for pictures
+  double friction[3];        // as in the file: sliding [1], torsional [m], rolling [m]
+  double mu_static;          // [1]; < 0: the same as friction[0]
+  double e_t, e_o;           // axes of the friction ellipsoid [1]
+  double e_r;                // its torsional length [m]; < 0: from the patch
+  double restitution;        // velocity after an impact over that before [1]
+  // A pair touches with force where its distance is below the sum of the two margins [m], as if
+  // each surface lay that far out; from there to the sum of margins and gaps it is only looked at.
   double margin, gap;
-  float rgba[4];
-  int mesh;  // index into mesh, -1 if none
+  float rgba[4];  // colour, 0 to 1
+  int mesh;       // index into mesh, -1 if none
   // false: contype and conaffinity are 0 and no abPairRule names it, so that it can be left out of
   // everything but pictures and masses
   bool collides;
@@ -127,7 +134,7 @@ typedef struct abGeom {
 // A named frame on a body: what site actuators act at.
 typedef struct abSite {
   const char* name;
-  int body;
+  int body;     // the body it is fixed to
   abPose pose;  // in the body frame
 } abSite;
 
@@ -136,12 +143,13 @@ typedef struct abSite {
 // they are not moved to the centre of mass, so a geom's pose is the one the scene gives it.
 typedef struct abMesh {
   const char* name;
-  const char* file;
+  const char* file;  // it was read from, NULL: the scene's own numbers
   int nvert, ntriangle;
-  const abVec3* vert;  // in the frame of the geoms that use it
-  const int (*triangle)[3];
+  const abVec3* vert;        // nvert, in the frame of the geoms that use it [m]
+  const int (*triangle)[3];  // ntriangle: vertices, counter-clockwise seen from outside
 } abMesh;
 
+// Which of gainprm and biasprm count: see abActuator.
 typedef enum abGainType { AB_GAIN_FIXED, AB_GAIN_AFFINE } abGainType;
 typedef enum abBiasType { AB_BIAS_NONE, AB_BIAS_AFFINE } abBiasType;
 
@@ -164,39 +172,44 @@ typedef enum abDrive { AB_DRIVE_JOINT, AB_DRIVE_TENDON, AB_DRIVE_SITE } abDrive;
 // A position servo given by its damping ratio has its velocity gain here, computed at q0.
 typedef struct abActuator {
   const char* name;
-  abDrive drive;
+  abDrive drive;      // what it pulls on
   int joint;          // AB_DRIVE_JOINT, else -1
   int tendon;         // AB_DRIVE_TENDON, else -1
   int site, refsite;  // AB_DRIVE_SITE, else -1; refsite may be -1, too
-  double gear[6];
+  double gear[6];     // see abDrive; of a hinge or slide only the first [1]
   abGainType gain;
   abBiasType bias;
-  double gainprm[3], biasprm[3];
-  bool ctrl_limited, force_limited;
-  double ctrl_range[2], force_range[2];
+  double gainprm[3];  // gain: of (1, length, velocity), per unit of control [N, N/m, N s/m; N m ..]
+  double biasprm[3];  // bias: likewise, without the control
+  bool ctrl_limited, force_limited;  // by the ranges that follow
+  double ctrl_range[2];              // controls are brought into it, if ctrl_limited
+  double force_range[2];             // and the force, before gear, if force_limited [N, N m]
 } abActuator;
 
 // A fixed tendon: a length that is linear in the coordinates of hinges and slides,
 //   L = sum coef q over joint[joint0] .. joint[joint0 + njoint - 1] of abModel.tendon_joint,
 // with a force f along it; joint i feels coef f.
+// Units are those of a length in metres; where coef makes it an angle, rad and N m.
 typedef struct abTendon {
   const char* name;
-  int joint0, njoint;
-  bool limited;
-  double range[2], margin;  // the limit acts where L - range[0] or range[1] - L is below margin
-  double stiffness;         // f = stiffness * (nearest end of springlength - L) outside of it
-  double springlength[2];   // [0] <= [1]: between them the spring is slack
-  double damping;           // f = -damping * dL/dt
-  double frictionloss;      // |f| of dry friction
-  double armature;          // inertia: kinetic energy 1/2 armature (dL/dt)^2
-  bool force_limited;       // of the sum of its actuators' gear * force
-  double force_range[2];
-  double length0;  // L at q0
+  int joint0, njoint;      // its entries in abModel.tendon_joint
+  bool limited;            // by range
+  double range[2];         // of L [m]
+  double margin;           // the limit acts where L - range[0] or range[1] - L is below it [m]
+  double stiffness;        // f = stiffness * (nearest end of springlength - L) outside of it [N/m]
+  double springlength[2];  // [0] <= [1]: between them the spring is slack [m]
+  double damping;          // f = -damping * dL/dt [N s/m]
+  double frictionloss;     // |f| of dry friction [N]
+  double armature;         // inertia: kinetic energy 1/2 armature (dL/dt)^2 [kg]
+  bool force_limited;      // of the sum of its actuators' gear * force
+  double force_range[2];   // [N]
+  double length0;          // L at q0 [m]
 } abTendon;
 
+// A joint of a tendon.
 typedef struct abTendonJoint {
-  int joint;
-  double coef;
+  int joint;    // a hinge or slide
+  double coef;  // length per coordinate [m/rad, 1]
 } abTendonJoint;
 
 typedef enum abEqualityType {
@@ -214,67 +227,72 @@ typedef enum abEqualityType {
 typedef struct abEquality {
   const char* name;
   abEqualityType type;
-  bool active;            // at the start
+  bool active;            // false: it holds nothing
   int body1, body2;       // connect and weld, else -1; body 0 is the world
   abPose frame1, frame2;  // in body1 and body2
   double torquescale;     // weld: length that weighs rotation against translation where both
-                          // cannot be met
+                          // cannot be met [m]
   int joint1, joint2;     // joint, else -1
   int tendon1, tendon2;   // tendon, else -1
-  double polycoef[5];
-  int line;  // of the scene file, 0 if none
+  double polycoef[5];     // of p(x), in powers of x
+  int line;               // of the scene file, 0 if none
 } abEquality;
 
 // A keyframe. Its numbers are those of its turn in abModel.key_q, key_v, key_ctrl, key_mocap_pos
 // and key_mocap_quat.
 typedef struct abKey {
   const char* name;
-  double time;
+  double time;  // [s]
 } abKey;
 
+// Two bodies whose geoms do not collide with each other.
 typedef struct abExclude {
   int body1, body2;  // body1 < body2
 } abExclude;
 
 // Two geoms that collide whatever their bits say, with these numbers instead of the combined ones.
 typedef struct abPairRule {
-  int geom1, geom2;  // geom1 < geom2
-  int condim;
-  double friction[5];  // two tangential, torsional, two rolling
-  double margin, gap;
+  int geom1, geom2;    // geom1 < geom2
+  int condim;          // 1: no friction
+  double friction[5];  // two tangential [1], torsional [m], two rolling [m]
+  double margin, gap;  // of both geoms together, see abGeom [m]
 } abPairRule;
 
 // A free body, or all bodies that hang together by joints: what a contact impulse can move.
 typedef struct abMover {
   int body0, nbody;  // consecutive bodies (some may be welded to their parents)
-  int dof0, ndof;
+  int dof0, ndof;    // its velocities
   // false: a single free body (its joint without stiffness, damping, armature and friction loss),
   // dofs = velocity of the centre of mass, angular velocity
   bool jointed;
 } abMover;
 
+// A parameter of the contact model that the scene sets.
 typedef struct abSetting {
-  const char* name;
-  double value;
+  const char* name;  // as ab_set_param takes it
+  double value;      // in the parameter's unit
 } abSetting;
 
+// How velocities become coordinates: semi-implicit Euler, or fourth order for what touches nothing.
 typedef enum abIntegrator { AB_INTEGRATOR_EULER, AB_INTEGRATOR_RK4 } abIntegrator;
 
 typedef struct abModel {
   const char* name;
-  const char* file;
+  const char* file;  // it was made from, NULL: none
 
-  // options
-  abVec3 gravity;
-  double timestep;
+  // --- options ---
+  abVec3 gravity;   // [m/s2]
+  double timestep;  // what abData.h starts as [s]
   abIntegrator integrator;
   const char* contact;  // the contact model the scene names, NULL: the default
   int nsetting;
-  const abSetting* setting;  // the scene's parameters of that model
+  const abSetting* setting;  // nsetting: the scene's parameters of that model
 
-  // sizes of the state
-  int nq, nv;
+  // --- sizes of the state ---
+  int nq;  // coordinates
+  int nv;  // velocities
 
+  // --- parts: n of each in the array of that name ---
   int nbody, njoint, ngeom, nmesh, nactuator, nkey, nexclude, npair_rule, nmover;
   int nsite, ntendon, ntendon_joint, nequality, nmocap, nhull;
   const abBody* body;  // body[0] is the world
@@ -283,11 +301,11 @@ typedef struct abModel {
   const abMesh* mesh;
   const abActuator* actuator;
   const abKey* key;
-  const double* key_q;          // of key k: key_q[k * nq] .. key_q[k * nq + nq - 1]; likewise
-  const double* key_v;          // by nv, in abut's convention (see abData.v)
-  const double* key_ctrl;       // by nactuator
-  const abVec3* key_mocap_pos;  // by nmocap
-  const abQuat* key_mocap_quat;
+  const double* key_q;           // of key k: key_q[k * nq] .. key_q[k * nq + nq - 1]; likewise
+  const double* key_v;           // by nv, in abut's convention (see abData.v)
+  const double* key_ctrl;        // by nactuator
+  const abVec3* key_mocap_pos;   // by nmocap [m]
+  const abQuat* key_mocap_quat;  // likewise
   const abExclude* exclude;
   const abPairRule* pair_rule;
   const abMover* mover;
@@ -295,15 +313,15 @@ typedef struct abModel {
   const abTendon* tendon;
   const abTendonJoint* tendon_joint;
   const abEquality* equality;
-  const abShape* hull;    // see abBody.hull
-  const int* mocap_body;  // nmocap: the bodies that are moved from outside
-  const double* q0;       // the initial coordinates
-  const int* dof_joint;   // per velocity: its joint
-  const double* dof_damping;
-  const double* dof_armature;
-  double total_mass;
+  const abShape* hull;         // see abBody.hull
+  const int* mocap_body;       // nmocap: the bodies that are moved from outside
+  const double* q0;            // nq: the initial coordinates, as abData.q
+  const int* dof_joint;        // nv: the joint of each velocity
+  const double* dof_damping;   // nv: abJoint.damping
+  const double* dof_armature;  // nv: abJoint.armature
+  double total_mass;           // of all bodies but the world [kg]
   double extent;  // radius of a ball that holds the scene at q0, planes left out: the scene's
-                  // length scale
+                  // length scale [m]
   size_t bytes;   // of the one allocation
 } abModel;
 

@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 typedef struct abNumber {
-  int kind, index, field, element;  // where it stands (scene/number.c)
+  int kind, index, field, element;  // where it stands: for ab_number_get and ab_number_set alone
   bool reshapes;                    // a change needs a new abData
   const double* share;              // of a body's mass: what each of its geoms has of it
 } abNumber;

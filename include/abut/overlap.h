@@ -1,5 +1,5 @@
 // The overlap of two convex polyhedra, for direct use: no model, no simulation.
-// Nothing is kept between calls: any thread may call at any time.
+// Nothing outlives a call: any thread may call at any time.
 #ifndef ABUT_OVERLAP_H
 #define ABUT_OVERLAP_H
 
@@ -14,20 +14,21 @@ extern "C" {
 // points.
 typedef struct abConvex {
   int nvert;
-  const abVec3* vert;
-  int nface;
+  const abVec3* vert;     // nvert corners [m]
+  int nface;              // 0: their hull
   const int* face_start;  // nface + 1 entries
-  const int* loop;
+  const int* loop;        // indices of corners
 } abConvex;
 
 typedef struct abOverlapSummary {
-  bool contact;  // false: apart or only touching; then everything else is zero
-  double volume;
-  abVec3 centroid;
-  double area_A, area_B;  // surface of the overlap that belongs to one body's faces alone
-  double area_AB;         // where faces of both coincide
-  abVec3 normal;          // from B to A
-  double depth;           // largest thickness along the normal
+  bool contact;     // false: apart or only touching; then everything else is zero
+  double volume;    // [m3]
+  abVec3 centroid;  // of the volume [m]
+  double area_A;    // surface of the overlap that belongs to faces of A alone [m2]
+  double area_B;    // likewise of B
+  double area_AB;   // where faces of both coincide [m2]
+  abVec3 normal;    // from B to A
+  double depth;     // largest thickness along the normal [m]
 } abOverlapSummary;
 
 // Fails with AB_ERROR_SCENE where a body is not closed, not convex, flat, or not finite.

@@ -13,7 +13,8 @@ extern "C" {
 
 // Where one looks from, and at what; z is up in the picture.
 typedef struct abCamera {
-  abVec3 eye, target;
+  abVec3 eye;         // where the eye is [m]
+  abVec3 target;      // what it looks at [m]
   double fovy;        // angle of view from the lower to the upper edge [rad]
   int width, height;  // pixels
 } abCamera;

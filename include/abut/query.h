@@ -30,18 +30,18 @@ AB_API abStatus ab_apply_force(const abModel* model, abData* data, int body, abV
 // A ray, and what it is to meet. Geoms that do not collide are left out unless `all` is set; meshes
 // are met at their convex hull, as contacts are.
 typedef struct abRay {
-  abVec3 origin;
+  abVec3 origin;     // where it begins [m]
   abVec3 direction;  // of any length but zero
   double length;     // [m] how far to look; 0: without end
   int without;       // geoms of this body are left out; < 0: none
-  bool all;
+  bool all;          // geoms that collide with nothing, too
 } abRay;
 
 typedef struct abRayHit {
   int geom;         // -1: nothing was met, and the rest is zero
   double distance;  // [m] from the origin
-  abVec3 point;
-  abVec3 normal;  // unit, out of the geom
+  abVec3 point;     // where it enters [m]
+  abVec3 normal;    // unit, out of the geom
 } abRayHit;
 
 // `without` < 0, everything else zero.
@@ -54,7 +54,7 @@ AB_API abStatus ab_ray_cast(const abModel* model, const abData* data, const abRa
 typedef struct abGeomDistance {
   double distance;  // [m]; < 0: they overlap, and moving geom1 by -distance along the normal parts
                     // them
-  abVec3 point1, point2;  // the nearest points of the two surfaces; in an overlap, the point of
+  abVec3 point1, point2;  // the nearest points of the two surfaces [m]; in an overlap, the point of
                           // geom1 farthest against the normal, and where that is after the move
   abVec3 normal;          // unit, from geom2 to geom1
   bool bound;  // an overlap of smooth shapes, or of meshes with many edges: a shorter way may exist

@@ -4,6 +4,8 @@
 // happens to the program: the CSV folder, the HDF5 file and the page are flushed about twice a
 // second; a .glb file, whose header counts what follows it, is written when the recorder is closed.
 // doc/recording.md describes the formats.
+//
+// A recorder, or a recording, is used by one thread at a time, and lives until it is closed.
 #ifndef ABUT_RECORD_H
 #define ABUT_RECORD_H
 

@@ -1,8 +1,9 @@
 // Making a model: from a file (ab_load), or in code (abScene and its definition structs).
 //
 // Every definition struct has a function that returns it filled with the defaults of MJCF; fill in
-// what differs and add it. Names are copied. Functions that add return the new index, or -1 with
-// the error filled in.
+// what differs and add it. Names and arrays are copied. Functions that add return the new index, or
+// -1 with the error filled in. Units are SI, angles in rad; what a field means that is named as one
+// of abModel's parts, abut/model.h says at length.
 //
 // A scene lives until ab_scene_free and is used by one thread at a time; models do not need it once
 // they are compiled.
@@ -19,31 +20,37 @@ typedef struct abScene abScene;
 
 // Where something stands in a file, for messages. Zero for scenes made in code.
 typedef struct abSource {
-  const char* file;
-  int line;
+  const char* file;  // its name
+  int line;          // from 1
 } abSource;
 
 typedef struct abBodyDef {
-  const char* name;  // NULL: given a name when compiled
-  int parent;        // 0 = the world
-  abPose pose;
+  const char* name;   // NULL: given a name when compiled
+  int parent;         // 0 = the world
+  abPose pose;        // in the parent's frame [m]
   bool has_inertial;  // false: mass and inertia from the geoms
-  double mass;
-  abPose inertial;    // centre of mass and orientation of the inertia's frame
-  double inertia[6];  // xx yy zz xy xz yz in that frame
-  bool gravity;
-  bool mocap;  // moved from outside: below the world, without joints
-  abSource source;
+  double mass;        // [kg]
+  abPose inertial;    // centre of mass and orientation of the inertia's frame [m]
+  double inertia[6];  // xx yy zz xy xz yz in that frame [kg m2]
+  bool gravity;       // whether it acts
+  bool mocap;         // moved from outside: below the world, without joints
+  abSource source;    // where it stands in a file; likewise below
 } abBodyDef;
 
 typedef struct abJointDef {
-  const char* name;
-  int body;
-  abJointType type;
-  abVec3 pos, axis;
-  bool limited;
-  double range[2], margin;
-  double stiffness, damping, armature, frictionloss, ref, springref;  // rad
+  const char* name;     // NULL: given a name when compiled; likewise below
+  int body;             // it moves this body against its parent
+  abJointType type;     // of motion
+  abVec3 pos, axis;     // in the body frame [m]; axis of any length but zero
+  bool limited;         // by range
+  double range[2];      // of the coordinate [m, rad]
+  double margin;        // the limit acts from so far before it [m, rad]
+  double stiffness;     // of the spring [N/m, N m/rad]
+  double damping;       // [N s/m, N m s/rad]
+  double armature;      // inertia of its rotor [kg, kg m2]
+  double frictionloss;  // largest force of dry friction [N, N m]
+  double ref;           // coordinate at the reference pose [m, rad]
+  double springref;     // coordinate at which the spring is relaxed [m, rad]
   abSource source;
 } abJointDef;
 
@@ -56,113 +63,138 @@ typedef enum abMeshInertia {
 
 typedef struct abGeomDef {
   const char* name;
-  int body;
-  abShapeType type;
-  abVec3 size;
-  abPose pose;
-  int mesh;              // for AB_SHAPE_MESH
-  double mass, density;  // mass < 0: from the density
-  bool shell;            // mass on the surface
-  int contype, conaffinity, condim, priority, group;
-  double friction[3], mu_static, e_t, e_o, e_r, restitution, margin, gap;
-  float rgba[4];
+  int body;                  // the body it is fixed to
+  abShapeType type;          // of shape
+  abVec3 size;               // see abShapeType [m]
+  abPose pose;               // in the body frame [m]
+  int mesh;                  // for AB_SHAPE_MESH
+  double mass;               // [kg]; < 0: from the density
+  double density;            // [kg/m3], of a shell [kg/m2]
+  bool shell;                // mass on the surface
+  int contype, conaffinity;  // who collides with whom: two geoms of which one's contype has a bit
+                             // of the other's conaffinity
+  int condim;                // 1: no friction
+  int priority;              // of two geoms the one with the higher number decides their friction
+  int group;                 // for pictures
+  double friction[3];        // sliding [1], torsional [m], rolling [m]
+  double mu_static;          // [1]; < 0: the same as friction[0]
+  double e_t, e_o;           // axes of the friction ellipsoid [1]
+  double e_r;                // its torsional length [m]; < 0: from the patch
+  double restitution;        // velocity after an impact over that before [1]
+  double margin, gap;        // see abGeom [m]
+  float rgba[4];             // colour, 0 to 1
   abSource source;
 } abGeomDef;
 
 typedef struct abSiteDef {
   const char* name;
-  int body;
-  abPose pose;
+  int body;     // the body it is fixed to
+  abPose pose;  // in the body frame [m]
   abSource source;
 } abSiteDef;
 
 typedef struct abMeshDef {
   const char* name;
-  const char* file;  // OBJ or STL; NULL: the vertices below
-  int nvert;
-  const abVec3* vert;  // a point cloud whose hull is the mesh, unless triangles are given
-  int ntriangle;
-  const int (*triangle)[3];
+  const char* file;          // OBJ, STL or MSH; NULL: the vertices below
+  int nvert;                 // of the vertices below
+  const abVec3* vert;        // a point cloud whose hull is the mesh, unless triangles are given
+  int ntriangle;             // 0: the hull
+  const int (*triangle)[3];  // vertices, counter-clockwise seen from outside
   int nmass;  // the first so many triangles make the mass, as in MuJoCo the first object of an OBJ
               // file does; 0: all
-  abVec3 scale;
-  abPose ref;  // MJCF refpos/refquat: the frame the vertices are given relative to
-  abMeshInertia inertia;
+  abVec3 scale;           // metres per unit of the numbers, along x, y, z
+  abPose ref;             // MJCF refpos/refquat: the frame the vertices are given relative to
+  abMeshInertia inertia;  // what of it has mass
   abSource source;
 } abMeshDef;
 
 typedef struct abActuatorDef {
   const char* name;
-  abDrive drive;
+  abDrive drive;                     // what it pulls on
   int joint, tendon, site, refsite;  // -1 where drive does not use it
-  double gear[6];
+  double gear[6];                    // see abDrive
   abGainType gain;
   abBiasType bias;
-  // A servo (bias affine, biasprm[1] = -gainprm[0]) with biasprm[2] > 0 has that damping ratio at
-  // the initial pose; compiling puts the velocity gain in its place.
+  // As in abActuator. A servo (bias affine, biasprm[1] = -gainprm[0]) with biasprm[2] > 0 has that
+  // damping ratio at the initial pose; compiling puts the velocity gain in its place.
   double gainprm[3], biasprm[3];
-  bool ctrl_limited, force_limited;
-  double ctrl_range[2], force_range[2];
+  bool ctrl_limited, force_limited;  // by the ranges that follow
+  double ctrl_range[2];              // of the control
+  double force_range[2];             // of the force before gear [N, N m]
   abSource source;
 } abActuatorDef;
 
 typedef struct abTendonDef {
   const char* name;
   int njoint;
-  const abTendonJoint* joint;
-  bool limited;
-  double range[2], margin, stiffness, damping, frictionloss, armature;
-  double springlength[2];  // both -1: the length at the joints' springref; [1] = -1: same as [0]
-  bool force_limited;
-  double force_range[2];
+  const abTendonJoint* joint;  // njoint
+  bool limited;                // by range
+  double range[2];             // of the length [m]
+  double margin;               // the limit acts from so far before it [m]
+  double stiffness;            // of the spring [N/m]
+  double damping;              // [N s/m]
+  double frictionloss;         // largest force of dry friction [N]
+  double armature;             // inertia [kg]
+  double springlength[2];      // [m]; both -1: the length at the joints' springref; [1] = -1: same
+                               // as [0]
+  bool force_limited;          // by force_range
+  double force_range[2];       // of the sum of its actuators' gear * force [N]
   abSource source;
 } abTendonDef;
 
 typedef struct abEqualityDef {
   const char* name;
   abEqualityType type;
-  bool active;
+  bool active;       // false: it holds nothing
   int body1, body2;  // connect and weld, by bodies; body2 may be the world, 0
   int site1, site2;  // or by sites, whose frames are then to agree; else -1
-  abVec3 anchor;     // connect: in body1; weld: in body2
-  // weld: where body2's anchor and axes are to be in body1's frame; without it as they are in the
-  // initial pose
+  abVec3 anchor;     // connect: in body1; weld: in body2 [m]
+  // weld: where body2's anchor and axes are to be in body1's frame [m]; without it as they are in
+  // the initial pose
   bool has_relpose;
-  abPose relpose;
-  double torquescale;
+  abPose relpose;        // if has_relpose
+  double torquescale;    // weld: length that weighs rotation against translation [m]
   int joint1, joint2;    // joint2 may be -1
   int tendon1, tendon2;  // tendon2 may be -1
-  double polycoef[5];
+  double polycoef[5];    // see AB_EQUALITY_JOINT
   abSource source;
 } abEqualityDef;
 
 typedef struct abKeyDef {
   const char* name;
-  double time;
-  int nq, nv, nctrl;           // what is left out, all or the end, is initial
-  const double *q, *v, *ctrl;  // v as MJCF means it: free joint = velocity of the frame's origin,
-                               // body-axes angular velocity
-  int nmpos, nmquat;           // 3 and 4 numbers a mocap body; 0: as in the scene
-  const double *mpos, *mquat;
+  double time;        // [s]
+  int nq, nv, nctrl;  // what is left out, all or the end, is initial
+  const double* q;    // nq, as abData.q
+  const double* v;  // nv, as MJCF means it: free joint = velocity of the frame's origin, body-axes
+                    // angular velocity
+  const double* ctrl;   // nctrl
+  int nmpos, nmquat;    // 3 and 4 numbers a mocap body; 0: as in the scene
+  const double* mpos;   // positions [m]
+  const double* mquat;  // orientations
   abSource source;
 } abKeyDef;
 
+// Two geoms that collide whatever their bits say, with these numbers instead of the combined ones.
 typedef struct abPairDef {
-  int geom1, geom2, condim;
-  double friction[5], margin, gap;
+  int geom1, geom2;    // which
+  int condim;          // 1: no friction
+  double friction[5];  // two tangential [1], torsional [m], two rolling [m]
+  double margin, gap;  // of both geoms together, see abGeom [m]
   abSource source;
 } abPairDef;
 
 typedef struct abSceneOption {
-  const char* name;
-  abVec3 gravity;
-  double timestep;
-  abIntegrator integrator;
-  const char* contact;  // NULL: the default model
+  const char* name;         // of the model
+  abVec3 gravity;           // [m/s2]
+  double timestep;          // [s]
+  abIntegrator integrator;  // see there
+  const char* contact;      // the contact model by name, NULL: the default
   double tessellation;  // bound on the relative volume error of tessellated smooth shapes (0.02)
-  double boundmass, boundinertia, settotalmass;
-  bool balanceinertia;
-  const char* file;  // where the scene came from, NULL: the file its last part came from, if any
+  double boundmass;     // least mass of a body [kg]; 0: none
+  double boundinertia;  // least principal moment of a body [kg m2]; 0: none
+  double settotalmass;  // masses are scaled to this sum [kg]; not above 0: they are not
+  bool balanceinertia;  // inertias that no body can have become spheres; false: they are refused
+  const char* file;     // where the scene came from, NULL: the file its last part came from, if any
 } abSceneOption;
 
 AB_API abScene* ab_scene_create(void);
@@ -196,11 +228,11 @@ AB_API int ab_scene_add_exclude(abScene* scene, int body1, int body2, abError* e
 // world hangs on `parent` at `pose`; floating: its bodies that are fixed to the world get free
 // joints (parent is then the world). The part's options and keyframes are not taken over.
 typedef struct abAttachDef {
-  const char* prefix;
-  int body;    // of the part: this one and what hangs on it is taken; 0: everything
-  int parent;  // a body of the whole
-  abPose pose;
-  bool floating;
+  const char* prefix;  // of names; NULL: none
+  int body;            // of the part: this one and what hangs on it is taken; 0: everything
+  int parent;          // a body of the whole
+  abPose pose;         // of the part's world in the parent's frame [m]
+  bool floating;       // see above
 } abAttachDef;
 AB_API abAttachDef ab_attach_def(void);
 AB_API abStatus ab_scene_attach(abScene* scene, const abScene* part, const abAttachDef* how,
@@ -225,9 +257,9 @@ AB_API int ab_scene_find_tendon(const abScene* scene, const char* name);
 // after a failure as well.
 typedef struct abNotes {
   int n;
-  abError* note;
+  abError* note;  // n
   int nproblem;
-  abError* problem;
+  abError* problem;  // nproblem
 } abNotes;
 AB_API void ab_notes_free(abNotes* notes);
 

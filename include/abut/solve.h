@@ -34,7 +34,7 @@ typedef enum abSolveStatus {
 
 typedef struct abSolveResult {
   abSolveStatus status;
-  int iterations;
+  int iterations;   // pivots or Newton steps
   double residual;  // violation of the conditions of a solution; dimensionless, see each solver
   double value;     // the objective, in the caller's units; see each solver
 } abSolveResult;
@@ -49,11 +49,11 @@ AB_API const char* ab_solve_status_name(abSolveStatus status);
 // value: c . x; from ab_lp_feasible the sum of |A x - b| over the balanced rows, relative likewise.
 typedef struct abLpDef {
   int nrow, ncol;
-  const double* a;   // by columns: a[column * nrow + row]
-  const double* b;   // nrow
-  const double* c;   // ncol; not read by ab_lp_feasible
-  double tolerance;  // largest residual that counts as feasible, default 1e-9
-  int max_iteration;
+  const double* a;    // by columns: a[column * nrow + row]
+  const double* b;    // nrow
+  const double* c;    // ncol; not read by ab_lp_feasible
+  double tolerance;   // largest residual that counts as feasible, default 1e-9
+  int max_iteration;  // 0: the default
 } abLpDef;
 
 AB_API size_t ab_lp_workspace(int nrow, int ncol);
@@ -72,11 +72,11 @@ AB_API abSolveResult ab_lp_feasible(const abLpDef* def, double* x, double* dual,
 // value: |A x - b|.
 typedef struct abNnlsDef {
   int nrow, ncol;
-  const double* a;   // by columns: a[column * nrow + row]
-  const double* b;   // nrow
-  bool warm;         // x holds a guess: its positive entries are the first passive set
-  double tolerance;  // of the optimality conditions, default 10 nrow times the rounding unit
-  int max_iteration;
+  const double* a;    // by columns: a[column * nrow + row]
+  const double* b;    // nrow
+  bool warm;          // x holds a guess: its positive entries are the first passive set
+  double tolerance;   // of the optimality conditions, default 10 nrow times the rounding unit
+  int max_iteration;  // 0: the default
 } abNnlsDef;
 
 AB_API size_t ab_nnls_workspace(int nrow, int ncol);
@@ -93,7 +93,7 @@ typedef struct abLcpDef {
   const double* q;        // n
   double regularisation;  // added to the diagonal, relative to trace(M)/n; default none
   double tolerance;       // largest residual that counts as solved, default 1e-9
-  int max_iteration;
+  int max_iteration;      // 0: the default
 } abLcpDef;
 
 AB_API size_t ab_lcp_workspace(int n);
@@ -116,7 +116,7 @@ typedef struct abQpDef {
   const double* b;        // nrow
   double regularisation;  // where H is singular, relative to its balanced diagonal; default 1e-8
   double tolerance;       // largest residual that counts as solved, default 1e-9
-  int max_iteration;
+  int max_iteration;      // 0: the default
 } abQpDef;
 
 AB_API size_t ab_qp_workspace(int nvar, int nrow);
@@ -141,7 +141,7 @@ typedef struct abMcpDef {
   // Writes F(x) and, where `jacobian` is not NULL, dF_i/dx_j to jacobian[i * n + j]. Returns false
   // where F is not defined; the solver then tries a shorter step.
   abMcpFunction evaluate;
-  void* context;
+  void* context;          // handed to evaluate
   const double* lower;    // n, may be -INFINITY; NULL: all -INFINITY
   const double* upper;    // n, may be INFINITY; NULL: all INFINITY
   const double* x_scale;  // n, > 0, or NULL

@@ -7,7 +7,9 @@
 // Contacts and statistics are results of a step: after a block was set there are none until the
 // next step.
 //
-// A block is meant for the program that made it: byte order and layout are those of this build.
+// A block is meant for the program that made it: byte order and layout are those of this build. It
+// is plain bytes without pointers, and outlives the simulation. As everywhere, a simulation is used
+// by one thread at a time; ab_state_size, ab_state_get and the source of a copy are only read.
 #ifndef ABUT_STATE_H
 #define ABUT_STATE_H
 

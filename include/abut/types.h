@@ -21,6 +21,7 @@ extern "C" {
 #define AB_API
 #endif
 
+// Units are said where a value stands: metres for positions, without one for directions.
 typedef struct abVec2 {
   double x, y;
 } abVec2;
@@ -44,22 +45,22 @@ typedef struct abMat6 {
 // Position and orientation of a frame: a point x of the frame lies at q x q* + p in the parent
 // frame.
 typedef struct abPose {
-  abVec3 p;
+  abVec3 p;  // [m]
   abQuat q;
 } abPose;
 
 typedef struct abTwist {
-  abVec3 lin, ang;
+  abVec3 lin, ang;  // [m/s, rad/s]
 } abTwist;
 
 typedef struct abWrench {
-  abVec3 force, torque;
+  abVec3 force, torque;  // [N, N m]; of an impulse [N s, N m s]
 } abWrench;
 
 // The half-space n . x <= d; n is a unit vector and points out of the solid.
 typedef struct abPlane {
   abVec3 n;
-  double d;
+  double d;  // [m]
 } abPlane;
 
 typedef enum abStatus {
@@ -77,9 +78,9 @@ typedef enum abStatus {
 // What went wrong, where, and what to do about it. line is 0 where no line applies.
 typedef struct abError {
   abStatus code;
-  int line;
-  char file[512];
-  char message[1024];
+  int line;            // from 1
+  char file[512];      // "" where none applies
+  char message[1024];  // a sentence without a full stop
 } abError;
 
 #ifdef __cplusplus
