@@ -1,6 +1,7 @@
 // Polyhedra in one block: struct, vertices, planes, skin, vertices by four, vertices and planes in
 // lanes, a few of the vertices, edges, face starts, loops, half-edges, one half-edge of each vertex
-// and each face, the edges in short, the same by vertex, the faces across the edges, and the feet.
+// and each face, the edges in short, the same by vertex, the faces across the edges, and the
+// support faces.
 //
 // A face's plane has Newell's normal, sum over the loop of (a - c) x (b - c) for consecutive
 // vertices a, b and any c (here the mean of the vertices, which keeps the products small): the
@@ -17,7 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "geometry/feet.h"
+#include "geometry/support_face.h"
 #include "math/rotation.h"
 
 typedef struct HalfEdge {
@@ -29,18 +30,19 @@ typedef struct HalfEdge {
 static size_t bytes_of(int nvert, int nface, const int* face_start) {
   size_t lanes = 3 * (size_t)ab_polyhedron_lanes(nvert) + 4 * (size_t)ab_polyhedron_lanes(nface);
   lanes += (size_t)ab_polyhedron_few(nvert) * 4;  // a vertex's number in the room of another one
-  size_t feet = 8;                                // they begin at a multiple of it
+  size_t support = 8;                             // they begin at a multiple of it
   int nloop = face_start[nface];
   for (int f = 0; f < nface; f++) {
     int n = face_start[f + 1] - face_start[f];
-    if (n < AB_FOOT_CORNERS) continue;
-    feet += sizeof(abFoot) + AB_FOOT_NUMBERS * (size_t)ab_polyhedron_lanes(n) * sizeof(double);
+    if (n < AB_SUPPORT_CORNERS) continue;
+    support += sizeof(abSupportFace) +
+               AB_SUPPORT_NUMBERS * (size_t)ab_polyhedron_lanes(n) * sizeof(double);
   }
   return sizeof(abPolyhedron) + (size_t)nvert * sizeof(abVec3) + (size_t)nface * sizeof(abPlane) +
          sizeof(abSkin) + (4 * (size_t)(nvert + 1) + lanes) * sizeof(double) +
          (size_t)(nloop / 2) * (sizeof(int[4]) + 3 * sizeof(abLink)) +
          (size_t)nloop * (sizeof(abHalf) + sizeof(int)) +
-         (size_t)(nface + 1 + nloop + nvert + nface + nvert + 1) * sizeof(int) + feet;
+         (size_t)(nface + 1 + nloop + nvert + nface + nvert + 1) * sizeof(int) + support;
 }
 
 // Points the arrays into the block behind the struct.
@@ -141,9 +143,9 @@ static const int BOX_START[7] = {0, 4, 8, 12, 16, 20, 24};
 static const int BOX_LOOP[24] = {0, 1, 3, 2, 0, 2, 6, 4, 0, 4, 5, 1,
                                  1, 5, 7, 3, 2, 3, 7, 6, 4, 6, 7, 5};
 
-const int AB_BRICK_FACE[6] = {0, 5, 2, 4, 1, 3};
+const int AB_BOX_FACE[6] = {0, 5, 2, 4, 1, 3};
 
-// The normal of AB_BRICK_FACE[i].
+// The normal of AB_BOX_FACE[i].
 static abVec3 box_normal(int i) {
   double sign = i & 1 ? 1 : -1;
   return v3(i / 2 == 0 ? sign : 0, i / 2 == 1 ? sign : 0, i / 2 == 2 ? sign : 0);
@@ -151,7 +153,7 @@ static abVec3 box_normal(int i) {
 
 static bool is_box(const abPolyhedron* p) {
   for (int i = 0; i < 6; i++) {
-    abVec3 n = p->plane[AB_BRICK_FACE[i]].n, axis = box_normal(i);
+    abVec3 n = p->plane[AB_BOX_FACE[i]].n, axis = box_normal(i);
     if (n.x != axis.x || n.y != axis.y || n.z != axis.z) return false;
   }
   return true;
@@ -224,7 +226,7 @@ static void fill_skin(abPolyhedron* p) {
 void ab_polyhedron_set_centroid(abPolyhedron* p, abVec3 centroid) {
   p->centroid = centroid;
   fill_skin(p);
-  ab_polyhedron_fill_feet(p);
+  ab_polyhedron_fill_support_faces(p);
 }
 
 // The half-edges of a face follow each other around it: where each begins is noted per vertex, then
@@ -300,7 +302,7 @@ abPolyhedron* ab_polyhedron_build(int nvert, const abVec3* vert, int nface, cons
   fill_skin(p);
   fill_half(p);
   fill_links(p);
-  ab_polyhedron_fill_feet(p);
+  ab_polyhedron_fill_support_faces(p);
   return p;
 }
 
@@ -313,7 +315,7 @@ abPolyhedron* ab_polyhedron_box(abVec3 h) {
   // What is known exactly needs no rounding.
   p->volume = 8 * h.x * h.y * h.z;
   for (int i = 0; i < 6; i++)
-    ((abPlane*)p->plane)[AB_BRICK_FACE[i]] = (abPlane){box_normal(i), v3_get(h, i / 2)};
+    ((abPlane*)p->plane)[AB_BOX_FACE[i]] = (abPlane){box_normal(i), v3_get(h, i / 2)};
   ab_polyhedron_set_centroid(p, v3_zero());
   return p;
 }
@@ -337,7 +339,7 @@ abPolyhedron* ab_polyhedron_moved(const abPolyhedron* poly, abPose pose, abError
   }
   p->centroid = pose_apply(pose, p->centroid);
   fill_skin(p);
-  ab_polyhedron_fill_feet(p);
+  ab_polyhedron_fill_support_faces(p);
   return p;
 }
 

@@ -35,22 +35,23 @@ typedef struct abSkin {
   bool boxlike;         // vertices, faces and edges are those of ab_polyhedron_box; corners may
                         // lie elsewhere
   bool box;             // likewise, and the faces' normals are the axes exactly
-  int nfoot;            // of its feet
+  int nsupport;         // of its support faces
 } abSkin;
 
 // A face of many corners on which a body may stand: each corner has one edge that leads away from
-// it, and all lie in the plane of the face to rounding. Its numbers are in lanes, AB_FOOT_NUMBERS
-// for each corner: u and v of it, the edge that leads away along u, v and w, and likewise the
-// normal of the side that follows. The first corner fills the places that are left over.
-typedef struct abFoot {
+// it, and all lie in the plane of the face to rounding. Its numbers are in lanes,
+// AB_SUPPORT_NUMBERS for each corner: u and v of it, the edge that leads away along u, v and w, and
+// likewise the normal of the side that follows. The first corner fills the places that are left
+// over.
+typedef struct abSupportFace {
   int face, n;
-  int start, pad;     // of its numbers, see ab_polyhedron_foot_lanes
+  int start, pad;     // of its numbers, see ab_polyhedron_support_lanes
   abVec3 o, u, v, w;  // the first corner, from the centroid; axes, w the normal
   abQuat q;           // that turns x, y, z into u, v, w
-} abFoot;
+} abSupportFace;
 
-// Faces of so many corners may be feet.
-enum { AB_FOOT_CORNERS = 8, AB_FOOT_NUMBERS = 8 };
+// Faces of so many corners or more count as support faces.
+enum { AB_SUPPORT_CORNERS = 8, AB_SUPPORT_NUMBERS = 8 };
 
 // Vertices closer to a plane than this fraction of the size of the whole lie in it. Files hold
 // coordinates to single precision (STL: 6e-8) or to six digits (OBJ, often: 5e-7), so a flat face
@@ -155,17 +156,18 @@ static inline const int* ab_polyhedron_star_start(const abPolyhedron* p) {
 static inline const int* ab_polyhedron_across(const abPolyhedron* p) {
   return ab_polyhedron_star_start(p) + p->nvert + 1;
 }
-// The feet, nfoot of the skin, and their numbers.
-static inline const abFoot* ab_polyhedron_feet(const abPolyhedron* p) {
+// The support faces, nsupport of the skin, and their numbers.
+static inline const abSupportFace* ab_polyhedron_support_faces(const abPolyhedron* p) {
   size_t offset = (size_t)((const char*)(ab_polyhedron_across(p) + p->nloop) - (const char*)p);
-  return (const abFoot*)(const void*)((const char*)p + ((offset + 7) & ~(size_t)7));
+  return (const abSupportFace*)(const void*)((const char*)p + ((offset + 7) & ~(size_t)7));
 }
-static inline const double* ab_polyhedron_foot_lanes(const abPolyhedron* p) {
-  return (const double*)(const void*)(ab_polyhedron_feet(p) + ab_polyhedron_skin(p)->nfoot);
+static inline const double* ab_polyhedron_support_lanes(const abPolyhedron* p) {
+  return (const double*)(const void*)(ab_polyhedron_support_faces(p) +
+                                      ab_polyhedron_skin(p)->nsupport);
 }
 
 // Face 2 k + 1 (or 2 k) of this list is the one of a box that looks along axis k (against it).
-extern const int AB_BRICK_FACE[6];
+extern const int AB_BOX_FACE[6];
 // For a centroid that is known better than by the sums.
 void ab_polyhedron_set_centroid(abPolyhedron* poly, abVec3 centroid);
 

@@ -16,10 +16,10 @@ static double log_uniform(Random* r, double low, double high) {
   return low * pow(high / low, random_uniform(r, 0, 1));
 }
 
-// The same body without feet: what lies on it is cut plane by plane.
-static abPolyhedron* without_feet(const abPolyhedron* p) {
+// The same body without support faces: what lies on it is cut plane by plane.
+static abPolyhedron* without_support_faces(const abPolyhedron* p) {
   abPolyhedron* copy = ab_polyhedron_copy(p, ab_alloc(ab_polyhedron_bytes(p)));
-  ((abSkin*)(void*)ab_polyhedron_skin(copy))->nfoot = 0;
+  ((abSkin*)(void*)ab_polyhedron_skin(copy))->nsupport = 0;
   return copy;
 }
 
@@ -140,7 +140,7 @@ static bool compare(const Two* t) {
   abOverlap fast, slow;
   assert_int_equal(ab_overlap(t->A, t->a, t->B, t->b, &arena, &fast), AB_OK);
   if (!fast.nprism) return false;
-  Two bare = {without_feet(t->A), without_feet(t->B), t->a, t->b};
+  Two bare = {without_support_faces(t->A), without_support_faces(t->B), t->a, t->b};
   assert_int_equal(ab_overlap(bare.A, t->a, bare.B, t->b, &arena, &slow), AB_OK);
   assert_true(slow.contact);
   assert_int_equal(slow.nprism, 0);

@@ -8,7 +8,7 @@
 // neighbours in the guess, since a line meets a convex body in one segment: the guess is the
 // overlap, for the vertices of a polytope are connected by its edges. So the guess, which comes
 // from the axis along which the boxes overlap least, may be wrong; then, or if rounding leaves
-// doubts, the general method is asked.
+// doubts, the general method is used.
 //
 // A corner of X, h behind the plane of Y with the unit normal m in the axes of X: it reaches the
 // plane along its edges after l_i = h / |m_i|, and

@@ -1,12 +1,13 @@
-// A foot of body S, a face of many corners (geometry/feet.c), on a face of body L: their overlap is
-// a slab between the two, whose sides are those of S and of L. Cutting plane by plane would cost
-// the number of sides squared; here it is their sum.
+// A support face of body S, a face of many corners (geometry/support_face.c), on a face of body L:
+// their overlap is a slab between the two, whose sides are those of S and of L. Cutting plane by
+// plane would cost the number of sides squared; here it is their sum.
 //
-// In the axes u, v, w of the foot, w out of S, the foot lies at w = 0. Let N . x <= e be the plane
-// of L's face. If every corner P of the foot lies behind it and every edge that leads away from the
-// foot ends before it, the vertices of S behind the plane are those of the foot: such vertices are
-// connected by edges, for S is convex. So S behind that plane is a slab of as many prisms as the
-// foot has corners, each from P to the point Q of its edge in the plane,
+// In the axes u, v, w of the support face, w out of S, the support face lies at w = 0. Let N . x <=
+// e be the plane of L's face. If every corner P of the support face lies behind it and every edge
+// that leads away from the support face ends before it, the vertices of S behind the plane are
+// those of the support face: such vertices are connected by edges, for S is convex. So S behind
+// that plane is a slab of as many prisms as the support face has corners, each from P to the point
+// Q of its edge in the plane,
 //
 //   w(Q) = a + b u + c v,   a = e / N_w,   b = -N_u / N_w,   c = -N_v / N_w.
 //
@@ -20,7 +21,7 @@
 //
 // Each prism must lie on one side of each plane as a whole, beyond doubt: then the solid is cut as
 // its two polygons are. Or two neighbours lie in it to rounding, as in a stack of equal columns:
-// then the side of S between them belongs to both. Otherwise the general method is asked.
+// then the side of S between them belongs to both. Otherwise the general method is used.
 #include "collide/boxes/prism.h"
 
 #include <float.h>
@@ -34,14 +35,14 @@ static const double PRISM_LYING = 0.95;
 // An edge that crosses a plane must do so by this part of the size, see AB_SKEW in box_box.h.
 static const double SKEW = 1e-6;
 
-// The planes of L in the axes of the foot, in lanes, and by how much the slab's bounds reach
-// beyond.
+// The planes of L in the axes of the support face, in lanes, and by how much the slab's bounds
+// reach beyond.
 typedef struct Planes {
   double u[MAX_PLANE], v[MAX_PLANE], w[MAX_PLANE], d[MAX_PLANE], reach[MAX_PLANE];
 } Planes;
 
 // Prisms as a ring: u and v of P and of Q, and the side from here to the next prism: that of a
-// corner of the foot or, behind MAX_CORNER, a plane of L.
+// corner of the support face or, behind MAX_CORNER, a plane of L.
 typedef struct Ring {
   abTwo u[MAX_PRISM], v[MAX_PRISM];
   uint16_t next[MAX_PRISM], last[MAX_PRISM], side[MAX_PRISM];
@@ -52,39 +53,39 @@ typedef struct Ring {
 
 typedef struct Slab {
   const abOverlapWork* work;
-  const abFoot* foot;
+  const abSupportFace* support;
   int first;  // face of L
   double doubt, skew;
   double a, b, c;   // the plane of Q
-  abBounds bounds;  // in the axes of the foot
+  abBounds bounds;  // in the axes of the support face
 } Slab;
 
-static inline const double* foot_numbers(const Slab* s) {
-  return ab_polyhedron_foot_lanes(s->work->S.poly) + s->foot->start;
+static inline const double* support_numbers(const Slab* s) {
+  return ab_polyhedron_support_lanes(s->work->S.poly) + s->support->start;
 }
 
 // --- the prisms of S ---
 
-static const abFoot* find_foot(const abPolyhedron* S, abVec3 n) {
-  const abFoot *foot = ab_polyhedron_feet(S), *best = NULL;
+static const abSupportFace* find_support_face(const abPolyhedron* S, abVec3 n) {
+  const abSupportFace *support = ab_polyhedron_support_faces(S), *best = NULL;
   double least = -PRISM_LYING;
-  for (int i = 0; i < ab_polyhedron_skin(S)->nfoot; i++) {
-    double along = v3_dot(foot[i].w, n);
-    if (along < least) least = along, best = &foot[i];
+  for (int i = 0; i < ab_polyhedron_skin(S)->nsupport; i++) {
+    double along = v3_dot(support[i].w, n);
+    if (along < least) least = along, best = &support[i];
   }
   return best && best->n <= MAX_CORNER ? best : NULL;
 }
 
 // False: a corner does not lie behind the plane, or the end of its edge not before it.
 static inline bool raise_prisms(Slab* s, Ring* r) {
-  const abFoot* foot = s->foot;
-  const abBlade* blade = &s->work->blade[s->first];
-  abVec3 n = blade->plane.n;
-  double Nu = v3_dot(n, foot->u), Nv = v3_dot(n, foot->v), Nw = v3_dot(n, foot->w);
-  double e = blade->plane.d - v3_dot(n, foot->o);
+  const abSupportFace* support = s->support;
+  const abClipPlane* clip = &s->work->clip[s->first];
+  abVec3 n = clip->plane.n;
+  double Nu = v3_dot(n, support->u), Nv = v3_dot(n, support->v), Nw = v3_dot(n, support->w);
+  double e = clip->plane.d - v3_dot(n, support->o);
   s->a = e / Nw, s->b = -Nu / Nw, s->c = -Nv / Nw;
-  int lanes = ab_polyhedron_lanes(foot->n);
-  const double *pu = foot_numbers(s), *pv = pu + lanes, *du = pv + lanes, *dv = du + lanes,
+  int lanes = ab_polyhedron_lanes(support->n);
+  const double *pu = support_numbers(s), *pv = pu + lanes, *du = pv + lanes, *dv = du + lanes,
                *dw = dv + lanes;
   abFour far = {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX}, behind = -far, before = far;
   abFour low_u = far, low_v = far, low_w = far, high_u = -far, high_v = -far;
@@ -115,7 +116,7 @@ static inline bool raise_prisms(Slab* s, Ring* r) {
 }
 
 static inline void join_ring(const Slab* s, Ring* r) {
-  int n = s->foot->n;
+  int n = s->support->n;
   for (int i = 0; i < n; i++) {
     r->next[i] = (uint16_t)(i + 1), r->last[i] = (uint16_t)(i - 1);
     r->side[i] = (uint16_t)i, r->partner[i] = -1;
@@ -129,12 +130,12 @@ static inline void join_ring(const Slab* s, Ring* r) {
 // Returns how many of them the bounds may reach, but for that of the face itself.
 static inline int turn_planes(Slab* s, Planes* p) {
   const abOverlapWork* w = s->work;
-  const abFoot* foot = s->foot;
-  int n = ab_polyhedron_lanes(w->nblade), count = 0;
+  const abSupportFace* support = s->support;
+  int n = ab_polyhedron_lanes(w->nclip), count = 0;
   const double *x = ab_polyhedron_plane_lanes(w->L.poly), *y = x + n, *z = y + n, *d = z + n;
-  // axes and origin of the foot seen from L
-  abVec3 U = m3_apply_t(&w->R, foot->u), V = m3_apply_t(&w->R, foot->v),
-         W = m3_apply_t(&w->R, foot->w), o = m3_apply_t(&w->R, v3_sub(foot->o, w->rel.p));
+  // axes and origin of the support face seen from L
+  abVec3 U = m3_apply_t(&w->R, support->u), V = m3_apply_t(&w->R, support->v),
+         W = m3_apply_t(&w->R, support->w), o = m3_apply_t(&w->R, v3_sub(support->o, w->rel.p));
   abVec3 m = s->bounds.middle, h = s->bounds.half;
   for (int i = 0; i < n; i += 4) {
     abFour a, b, c, e;
@@ -149,7 +150,7 @@ static inline int turn_planes(Slab* s, Planes* p) {
     memcpy(p->w + i, &nw, sizeof nw), memcpy(p->d + i, &dist, sizeof dist);
     memcpy(p->reach + i, &reach, sizeof reach);
   }
-  for (int j = 0; j < w->nblade; j++) count += p->reach[j] >= -s->doubt;
+  for (int j = 0; j < w->nclip; j++) count += p->reach[j] >= -s->doubt;
   return count - (p->reach[s->first] >= -s->doubt);
 }
 
@@ -221,7 +222,7 @@ static inline bool touches(const Slab* s, const Ring* r, const Line* l, int i, i
   if (r->side[i] >= MAX_CORNER) return false;
   const abOverlapWork* w = s->work;
   abPlane plane = w->L.poly->plane[j];
-  // the noise of a blade, half of what the general method takes for the same plane
+  // the noise of a clip plane, half of what the general method takes for the same plane
   double noise = DBL_EPSILON *
                  (2 * w->size + fabs(plane.d) + fabs(v3_dot(m3_apply(&w->R, plane.n), w->rel.p)));
   int k = r->next[i];
@@ -262,7 +263,7 @@ static inline bool cut_ring(const Slab* s, Ring* r, const Line* l, int j) {
 }
 
 // Cuts by the `count` planes that may reach it, which must be next to the face. The loop of the
-// face runs around it the other way than that of the foot.
+// face runs around it the other way than that of the support face.
 static inline bool cut_slab(Slab* s, Ring* r, const Planes* p, int count) {
   const abPolyhedron* L = s->work->L.poly;
   const int* across = ab_polyhedron_across(L);
@@ -279,7 +280,7 @@ static inline bool cut_slab(Slab* s, Ring* r, const Planes* p, int count) {
   return count == 0;
 }
 
-// --- the overlap, in the axes of the foot ---
+// --- the overlap, in the axes of the support face ---
 
 // The prisms left, in lanes, from the first of them; behind the last, the first again.
 typedef struct Row {
@@ -345,9 +346,9 @@ static inline void put_edges(int n, int (*edge)[4]) {
 static inline void put_sides(const Slab* s, const Planes* p, const Row* row, abOverlapFace* face,
                              double area[4]) {
   const abPolyhedron* S = s->work->S.poly;
-  const int* across = ab_polyhedron_across(S) + S->face_start[s->foot->face];
-  int lanes = ab_polyhedron_lanes(s->foot->n);
-  const double* u = foot_numbers(s) + 5 * lanes;
+  const int* across = ab_polyhedron_across(S) + S->face_start[s->support->face];
+  int lanes = ab_polyhedron_lanes(s->support->n);
+  const double* u = support_numbers(s) + 5 * lanes;
   double total[3] = {0, 0, 0};
   for (int i = 0; i < row->n; i++, face++) {
     int k = row->side[i], of_l = k >= MAX_CORNER, j = k - MAX_CORNER;
@@ -376,7 +377,7 @@ static inline void put_faces(const Slab* s, const Planes* p, const Row* row, con
                             .vector = v3(0, 0, 0.5 * t->top),
                             .area = 0.5 * t->top,
                             .owner = s->work->S.owner,
-                            .source = s->foot->face,
+                            .source = s->support->face,
                             .vert = 0};
   face[1] = (abOverlapFace){.normal = v3(p->u[j], p->v[j], p->w[j]),
                             .vector = v3_scale(0.5, t->bottom),
@@ -414,20 +415,20 @@ static inline bool put_overlap(const Slab* s, const Planes* p, Row* row, abArena
   out->centroid = total.centroid;
   out->contact = true;
   const abSide* S = &s->work->S;
-  abVec3 o = v3_axpy(row->u, s->foot->u, v3_axpy(row->v, s->foot->v, s->foot->o));
+  abVec3 o = v3_axpy(row->u, s->support->u, v3_axpy(row->v, s->support->v, s->support->o));
   out->frame.p = pose_apply(S->pose, v3_add(S->poly->centroid, o));
-  out->frame.q = quat_mul(S->pose.q, s->foot->q);
+  out->frame.q = quat_mul(S->pose.q, s->support->q);
   return true;
 }
 
 AB_SIMD AB_FLATTEN bool ab_prism_overlap(abOverlapWork* w, int first, abArena* arena,
                                          abOverlap* out) {
   const abPolyhedron *S = w->S.poly, *L = w->L.poly;
-  if (!L || w->nblade > MAX_PLANE) return false;
-  const abBlade* blade = &w->blade[first];
-  Slab s = {.work = w, .first = first, .foot = find_foot(S, blade->plane.n)};
-  if (!s.foot) return false;
-  // no blade's is larger
+  if (!L || w->nclip > MAX_PLANE) return false;
+  const abClipPlane* clip = &w->clip[first];
+  Slab s = {.work = w, .first = first, .support = find_support_face(S, clip->plane.n)};
+  if (!s.support) return false;
+  // no clip plane's is larger
   double noise = DBL_EPSILON * (2 * w->size + L->radius + v3_norm(w->rel.p));
   s.doubt = AB_DOUBT * noise + 2 * w->flush;
   s.skew = SKEW * w->size;

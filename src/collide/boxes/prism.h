@@ -11,10 +11,11 @@
 // and fill the slab; its centroid is a mean of theirs. Four prisms are worked on at once: where
 // there are fewer, the first follows the last, for the edges from it to itself add nothing.
 //
-// Why two ways lead here. prism.c alone would do: with feet of four corners (AB_FOOT_CORNERS) it
-// gives boxes the same patches, to the last digit summed over the poses of bench_geometry. But two
-// boxes know their sides without looking for them, and they are the most frequent pair of all.
-// Instructions per pair, of overlap and patch together (bench_geometry under callgrind):
+// Why two ways lead here. prism.c alone would do: with support faces of four corners
+// (AB_SUPPORT_CORNERS) it gives boxes the same patches, to the last digit summed over the poses of
+// bench_geometry. But two boxes know their sides without looking for them, and they are the most
+// frequent pair of all. Instructions per pair, of overlap and patch together (bench_geometry under
+// callgrind):
 //
 //                    face_face.c  prism.c  cutting plane by plane
 //   box-box face           4228      6270                    8003
@@ -82,8 +83,8 @@ static inline void ab_prism_end(const abPrismSums* s, abPrismTotal* out) {
   out->bottom = v3(AB_TOTAL(s->bu), AB_TOTAL(s->bv), AB_TOTAL(s->bw));
 }
 
-// The overlap, if a foot of S lies on face `first` of L. False: it does not, rounding leaves
-// doubts, or the arena is exhausted; then nothing is changed.
+// The overlap, if a support face of S lies on face `first` of L. False: it does not, rounding
+// leaves doubts, or the arena is exhausted; then nothing is changed.
 bool ab_prism_overlap(abOverlapWork* work, int first, abArena* arena, abOverlap* out);
 
 #endif

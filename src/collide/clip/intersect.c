@@ -31,19 +31,19 @@ static inline double larger(double a, double b) { return a > b ? a : b; }
 static double spread(abVec3 v) { return fabs(v.x) + fabs(v.y) + fabs(v.z); }
 
 // Of the planes and what is noted of them, see ab_overlap_finish.
-static size_t blade_bytes(const abPolyhedron* S, int nblade) {
-  return sizeof(abBlade) * (size_t)nblade + sizeof(double) * (size_t)ab_polyhedron_lanes(nblade) +
-         sizeof(int) * (size_t)(nblade + S->nface);
+static size_t clip_bytes(const abPolyhedron* S, int nclip) {
+  return sizeof(abClipPlane) * (size_t)nclip + sizeof(double) * (size_t)ab_polyhedron_lanes(nclip) +
+         sizeof(int) * (size_t)(nclip + S->nface);
 }
 
-static size_t bytes_for(const abPolyhedron* S, int nblade) {
-  int nface = S->nface + nblade;
+static size_t bytes_for(const abPolyhedron* S, int nclip) {
+  int nface = S->nface + nclip;
   size_t nedge = (size_t)(S->nedge > 3 * nface ? S->nedge : 3 * nface);
   size_t nvert = (size_t)(S->nvert > 2 * nface ? S->nvert : 2 * nface) * 2 + AB_LITTLE_VERT;
   // the surface: see make_room in measure.c
   size_t surface = (56 + sizeof(abVec3)) * nvert + sizeof(int[4]) * (2 * nedge + 8) +
                    (68 + sizeof(abOverlapFace)) * (size_t)nface;
-  return ab_solid_bytes(S, nblade) + blade_bytes(S, nblade) + surface + 64 * 8;
+  return ab_solid_bytes(S, nclip) + clip_bytes(S, nclip) + surface + 64 * 8;
 }
 
 size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B) {
@@ -58,26 +58,26 @@ size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B) {
 
 // --- the planes ---
 
-// Blade j: normal n, offset d of the face in its body, `shift` = n . rel.p.
-static inline void set_blade(Work* w, int j, abVec3 n, double d, double shift) {
+// Clip plane j: normal n, offset d of the face in its body, `shift` = n . rel.p.
+static inline void set_clip(Work* w, int j, abVec3 n, double d, double shift) {
   // every term rounds once or twice at its own size
   double noise = DBL_EPSILON * (2 * w->size + fabs(d) + fabs(shift));
-  w->blade[j] = (abBlade){{n, d + shift}, noise, 2 * noise + w->flush};
+  w->clip[j] = (abClipPlane){{n, d + shift}, noise, 2 * noise + w->flush};
   w->noise = larger(w->noise, noise);
 }
 
 static void turn_plane(Work* w, int j) {
   abPlane in = w->L.poly ? w->L.poly->plane[j] : (abPlane){{0, 0, 1}, 0};
   abVec3 n = m3_apply(&w->R, in.n);
-  set_blade(w, j, n, in.d, v3_dot(n, w->rel.p));
+  set_clip(w, j, n, in.d, v3_dot(n, w->rel.p));
 }
 
 // Plane k (0: the lower, 1: the upper) of axis i of a box.
 static void turn_box(Work* w, int i, int k) {
-  int j = AB_BRICK_FACE[2 * i + k];
+  int j = AB_BOX_FACE[2 * i + k];
   abVec3 n = w->axis[i];
   double shift = w->shift[i];
-  set_blade(w, j, k ? n : v3_neg(n), w->L.poly->plane[j].d, k ? shift : -shift);
+  set_clip(w, j, k ? n : v3_neg(n), w->L.poly->plane[j].d, k ? shift : -shift);
 }
 
 // The plane of a box that removes the largest part of the bounds, -1 if one of them leaves
@@ -93,12 +93,12 @@ static int first_of_box(Work* w) {
     double half = ab_extent(w->bounds.half, n), middle = v3_dot(n, w->bounds.middle) - shift;
     // the nearer of the two planes
     int k = middle > 0;
-    double over = fabs(middle) - plane[AB_BRICK_FACE[2 * i + k]].d;
+    double over = fabs(middle) - plane[AB_BOX_FACE[2 * i + k]].d;
     if (over - half >= -noise) return -1;
     if (over * of > most * half) most = over, of = half, first = 2 * i + k;
   }
   turn_box(w, first >> 1, first & 1);
-  return AB_BRICK_FACE[first];
+  return AB_BOX_FACE[first];
 }
 
 // Where the ball about the bounds is, seen from L.
@@ -110,7 +110,7 @@ static void find_ball(Work* w) {
 
 // How far the middle lies before each plane of L. Returns the most.
 AB_SIMD static double look_at_planes(Work* w) {
-  int n = ab_polyhedron_lanes(w->nblade);
+  int n = ab_polyhedron_lanes(w->nclip);
   const double *x = ab_polyhedron_plane_lanes(w->L.poly), *y = x + n, *z = y + n, *d = z + n;
   abVec3 m = w->middle;
   abFour most = {-DBL_MAX, -DBL_MAX, -DBL_MAX, -DBL_MAX};
@@ -137,7 +137,7 @@ static int first_of_any(Work* w) {
   int first = 0;
   while (w->before[first] < most) first++;
   turn_plane(w, first);
-  const abBlade* b = &w->blade[first];
+  const abClipPlane* b = &w->clip[first];
   double over = v3_dot(b->plane.n, w->bounds.middle) - b->plane.d;
   return over - ab_extent(w->bounds.half, b->plane.n) >= -b->noise ? -1 : first;
 }
@@ -155,11 +155,11 @@ abBounds ab_bounds_of(int n, const abVec3* point) {
   return (abBounds){v3_scale(0.5, v3_add(low, high)), v3_scale(0.5, v3_sub(high, low))};
 }
 
-// The plane of blade j touches the solid without cutting it: faces of S that lie in it and look the
-// same way belong to both.
+// The plane of clip plane j touches the solid without cutting it: faces of S that lie in it and
+// look the same way belong to both.
 static void share_faces(Work* w, int j) {
   const abPolyhedron* S = w->S.poly;
-  abVec3 n = w->blade[j].plane.n;
+  abVec3 n = w->clip[j].plane.n;
   for (int f = 0; f < S->nface; f++)
     if (w->partner[f] < 0 && v3_dot(S->plane[f].n, n) > 0.5 &&
         (w->is_small ? ab_small_solid_touches(&w->little, f) : ab_solid_touches(&w->solid, f)))
@@ -167,7 +167,7 @@ static void share_faces(Work* w, int j) {
 }
 
 static abCut cut_by(Work* w, int j) {
-  abCut result = w->is_small ? ab_small_solid_cut(&w->little, &w->blade[j], w->S.poly->nface + j)
+  abCut result = w->is_small ? ab_small_solid_cut(&w->little, &w->clip[j], w->S.poly->nface + j)
                              : ab_solid_cut(&w->solid, j);
   if (result == AB_CUT_TOUCH) share_faces(w, j);
   return result;
@@ -187,12 +187,12 @@ static abCut cut_by_box(Work* w, int first) {
   else
     ab_solid_ranges(&w->solid, w->axis, range);
   for (int i = 0; i < 6; i++) {
-    int j = AB_BRICK_FACE[i];
+    int j = AB_BOX_FACE[i];
     double shift = w->shift[i >> 1], d = plane[j].d + (i & 1 ? shift : -shift), over = range[i] - d;
-    // no blade is blunter than this
+    // no clip plane is blunter than this
     if (over < -slack || j == first) continue;
     turn_box(w, i >> 1, i & 1);
-    if (over < -w->blade[j].flush) continue;
+    if (over < -w->clip[j].flush) continue;
     double p = over / (range[i] + range[i ^ 1]);
     int k = n++;
     for (; k > 0 && part[k - 1] < p; k--) part[k] = part[k - 1], face[k] = face[k - 1];
@@ -216,7 +216,7 @@ static void find_bounds(Work* w) {
 // Lists the planes that the ball about the bounds reaches, but for the first. Returns their number.
 static int list_near(const Work* w, int first, int* list) {
   int n = 0;
-  for (int j = 0; j < w->nblade; j++) {
+  for (int j = 0; j < w->nclip; j++) {
     list[n] = j;
     n += (w->before[j] >= -w->reach) & (j != first);
   }
@@ -231,7 +231,7 @@ static abCut cut_by_any(Work* w, int first) {
   for (int k = 0; k < n; k++) {
     int j = w->near[k];
     turn_plane(w, j);
-    const abBlade* b = &w->blade[j];
+    const abClipPlane* b = &w->clip[j];
     double reach = v3_dot(b->plane.n, w->bounds.middle) + ab_extent(w->bounds.half, b->plane.n);
     if (reach < b->plane.d - b->flush) continue;
     abCut result = cut_by(w, j);
@@ -264,18 +264,18 @@ static abCut cut(Work* w, int first, abArena* arena) {
   const abPolyhedron* S = w->S.poly;
   abCut result = AB_CUT_FULL;
   w->is_small = !ab_polyhedron_skin(S)->boxlike &&
-                ab_small_solid_start(&w->little, S, w->nblade, &w->blade[first], S->nface + first);
+                ab_small_solid_start(&w->little, S, w->nclip, &w->clip[first], S->nface + first);
   if (w->is_small) {
     no_partners(w);
     result = cut_by_others(w, first);
-  } else if (ab_small_solid_fits(S, w->nblade)) {
+  } else if (ab_small_solid_fits(S, w->nclip)) {
     w->is_small = true;
-    ab_small_solid_make(&w->little, S, w->nblade);
+    ab_small_solid_make(&w->little, S, w->nclip);
     result = cut_all(w, first);
   }
   if (result != AB_CUT_FULL) return result;
   w->is_small = false;
-  if (!ab_solid_make(&w->solid, S, w->nblade, w->blade, arena)) return AB_CUT_FULL;
+  if (!ab_solid_make(&w->solid, S, w->nclip, w->clip, arena)) return AB_CUT_FULL;
   return cut_all(w, first);
 }
 
@@ -305,17 +305,17 @@ abStatus ab_overlap_finish(Work* w, bool faces, abArena* arena, abOverlap* out) 
   const abPolyhedron *S = w->S.poly, *L = w->L.poly;
   const abSkin* skin = ab_polyhedron_skin(S);
   clear(out);
-  w->nblade = L ? L->nface : 1;
+  w->nclip = L ? L->nface : 1;
   w->noise = 0;
   w->bounds = (abBounds){v3_sub(skin->middle, S->centroid), skin->half};
   abArenaMark mark = ab_arena_mark(arena);
-  w->blade = ab_arena_take(arena, blade_bytes(S, w->nblade));
-  if (!w->blade) return AB_ERROR_MEMORY;
-  w->before = (double*)(void*)(w->blade + w->nblade);
-  w->near = (int*)(void*)(w->before + ab_polyhedron_lanes(w->nblade));
-  w->partner = w->near + w->nblade;
+  w->clip = ab_arena_take(arena, clip_bytes(S, w->nclip));
+  if (!w->clip) return AB_ERROR_MEMORY;
+  w->before = (double*)(void*)(w->clip + w->nclip);
+  w->near = (int*)(void*)(w->before + ab_polyhedron_lanes(w->nclip));
+  w->partner = w->near + w->nclip;
   int first = L && ab_polyhedron_skin(L)->box ? first_of_box(w) : first_of_any(w);
-  bool known = first >= 0 && skin->nfoot > 0 && ab_prism_overlap(w, first, arena, out);
+  bool known = first >= 0 && skin->nsupport > 0 && ab_prism_overlap(w, first, arena, out);
   abCut result = first < 0 || known ? AB_CUT_ALL : cut(w, first, arena);
   if (result == AB_CUT_FULL) return AB_ERROR_MEMORY;
   abStatus status = AB_OK;

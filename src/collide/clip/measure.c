@@ -18,7 +18,7 @@
 static inline void set_face(const abOverlapWork* w, int f, abOverlapFace* face) {
   int n = w->S.poly->nface;
   if (f >= n) {
-    face->normal = w->blade[f - n].plane.n;
+    face->normal = w->clip[f - n].plane.n;
     face->owner = w->L.owner;
     face->source = f - n;
     return;
@@ -48,7 +48,7 @@ typedef struct Surface {
 
 static bool make_room(Surface* s, abArena* arena) {
   const abOverlapWork* w = s->work;
-  size_t nface = (size_t)(w->S.poly->nface + w->nblade), nvert, nedge;
+  size_t nface = (size_t)(w->S.poly->nface + w->nclip), nvert, nedge;
   if (w->is_small)
     nvert = AB_LITTLE_VERT, nedge = (size_t)w->little.nedge;
   else
@@ -138,7 +138,7 @@ static inline void gather_plain(Surface* s) {
 }
 
 static inline void gather_faces(Surface* s) {
-  int all = s->work->S.poly->nface + s->work->nblade, *map = s->face_map;
+  int all = s->work->S.poly->nface + s->work->nclip, *map = s->face_map;
   for (int f = 0; f < all; f++) map[f] = -1;
   for (int i = 0; i < s->out->nedge; i++) {
     const int* e = s->edge[i];

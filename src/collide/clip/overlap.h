@@ -28,9 +28,9 @@ typedef struct abOverlapWork {
   abMeeting meeting;
   abVec3 axis[3];  // of L, if it is a box, and their products with rel.p
   double shift[3];
-  int nblade;
-  abBlade* blade;
-  double noise;     // the loudest of the blades
+  int nclip;
+  abClipPlane* clip;
+  double noise;     // the loudest of the clip planes
   abBounds bounds;  // of what is left
   abVec3 middle;    // of the bounds, in the frame of L
   double reach;     // half of their diagonal, and a little more

@@ -33,14 +33,14 @@ enum { SOLID_LANES = 2 };
 static const unsigned BOX_MASK[6] = {0x0f, 0x55, 0x33, 0xaa, 0xcc, 0xf0};
 static const int BOX_ACROSS[6] = {4, 1, 2, 1, 2, 4};
 
-bool ab_small_solid_fits(const abPolyhedron* body, int nblade) {
+bool ab_small_solid_fits(const abPolyhedron* body, int nclip) {
   return body->nvert <= AB_LITTLE_VERT / 2 && body->nedge <= AB_LITTLE_EDGE / 2 &&
-         body->nface + nblade <= AB_LITTLE_FACE;
+         body->nface + nclip <= AB_LITTLE_FACE;
 }
 
-void ab_small_solid_make(abSmallSolid* p, const abPolyhedron* body, int nblade) {
+void ab_small_solid_make(abSmallSolid* p, const abPolyhedron* body, int nclip) {
   p->nplace = ab_polyhedron_places(body);
-  p->nedge = body->nedge, p->nface = body->nface + nblade;
+  p->nedge = body->nedge, p->nface = body->nface + nclip;
   memcpy(p->vert, ab_polyhedron_points(body), sizeof(abQuad) * (size_t)p->nplace);
   memcpy(p->edge, ab_polyhedron_link(body), sizeof(abLink) * (size_t)p->nedge);
   memset(p->door, 0, sizeof(uint16_t) * (size_t)p->nface);
@@ -62,10 +62,10 @@ static inline abTwo distances(const abQuad* v, abQuad plane) {
 }
 
 // Distances of all vertices; empty places lose every comparison.
-static inline void measure(abSmallSolid* p, const abBlade* blade, Look* look) {
-  abPlane a = blade->plane;
+static inline void measure(abSmallSolid* p, const abClipPlane* clip, Look* look) {
+  abPlane a = clip->plane;
   abQuad plane = quad(a.n.x, a.n.y, a.n.z, -a.d);
-  abTwo noise = {blade->noise, blade->noise}, least = {DBL_MAX, DBL_MAX}, most = -least;
+  abTwo noise = {clip->noise, clip->noise}, least = {DBL_MAX, DBL_MAX}, most = -least;
   abTwoMask bit = {1, 2}, out = {0};
   for (int i = 0; i < p->nplace; i += SOLID_LANES) {
     abTwo s = distances(&p->vert[i], plane);
@@ -206,16 +206,16 @@ static inline bool close_up(abSmallSolid* p, uint64_t out, double noise, int ncr
   return true;
 }
 
-AB_SIMD abCut ab_small_solid_cut(abSmallSolid* p, const abBlade* blade, int cap) {
+AB_SIMD abCut ab_small_solid_cut(abSmallSolid* p, const abClipPlane* clip, int cap) {
   Look l;
-  measure(p, blade, &l);
-  abCut cut = ab_judge_cut(blade, l.least, l.most, &p->flush);
+  measure(p, clip, &l);
+  abCut cut = ab_judge_cut(clip, l.least, l.most, &p->flush);
   if (cut != AB_CUT_SOME) return cut;
-  if (p->plain && cut_side(p, l.out, blade->noise, cap)) return AB_CUT_SOME;
+  if (p->plain && cut_side(p, l.out, clip->noise, cap)) return AB_CUT_SOME;
   p->plain = false;
   abLink cross[AB_LITTLE_EDGE];
   int ncross = sort_edges(p, l.out, cross);
-  if (p->round == 255 || !close_up(p, l.out, blade->noise, ncross, cross, cap)) return AB_CUT_FULL;
+  if (p->round == 255 || !close_up(p, l.out, clip->noise, ncross, cross, cap)) return AB_CUT_FULL;
   return AB_CUT_SOME;
 }
 
@@ -228,21 +228,22 @@ typedef struct Body {
   uint8_t place[AB_LITTLE_BODY];  // of the vertices inside, in the solid
 } Body;
 
-static inline void measure_body(Body* b, const abPolyhedron* body, const abBlade* blade, Look* l) {
+static inline void measure_body(Body* b, const abPolyhedron* body, const abClipPlane* clip,
+                                Look* l) {
   int n = ab_polyhedron_lanes(body->nvert);
   const double *x = ab_polyhedron_vert_lanes(body), *y = x + n, *z = y + n;
-  abVec3 a = blade->plane.n;
+  abVec3 a = clip->plane.n;
   abFour least = {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX}, most = -least;
   for (int k = 0; k < n; k += 64) {
     abFourMask bit = {1, 2, 4, 8}, out = {0};
     for (int i = k; i < n && i < k + 64; i += 4, bit <<= 4) {
       abFour px, py, pz;
       memcpy(&px, x + i, sizeof px), memcpy(&py, y + i, sizeof py), memcpy(&pz, z + i, sizeof pz);
-      abFour s = a.x * px + a.y * py + a.z * pz - blade->plane.d;
+      abFour s = a.x * px + a.y * py + a.z * pz - clip->plane.d;
       memcpy(b->s + i, &s, sizeof s);
       least = AB_FOUR_LESS(s, least);
       most = AB_FOUR_MORE(s, most);
-      out |= (s > blade->noise) & bit;
+      out |= (s > clip->noise) & bit;
     }
     b->out[k / 64] = (uint64_t)(out[0] | out[1] | out[2] | out[3]);
   }
@@ -290,20 +291,20 @@ static inline int take_edges(abSmallSolid* p, const Body* b, const abPolyhedron*
   return ncross;
 }
 
-AB_SIMD bool ab_small_solid_start(abSmallSolid* p, const abPolyhedron* body, int nblade,
-                                  const abBlade* blade, int cap) {
-  if (body->nvert > AB_LITTLE_BODY || body->nface + nblade > AB_LITTLE_FACE) return false;
+AB_SIMD bool ab_small_solid_start(abSmallSolid* p, const abPolyhedron* body, int nclip,
+                                  const abClipPlane* clip, int cap) {
+  if (body->nvert > AB_LITTLE_BODY || body->nface + nclip > AB_LITTLE_FACE) return false;
   Body b;
   Look l;
-  measure_body(&b, body, blade, &l);
-  if (ab_judge_cut(blade, l.least, l.most, &p->flush) != AB_CUT_SOME) return false;
+  measure_body(&b, body, clip, &l);
+  if (ab_judge_cut(clip, l.least, l.most, &p->flush) != AB_CUT_SOME) return false;
   uint8_t inside[AB_LITTLE_VERT];
   abLink cross[AB_LITTLE_EDGE];
   int nin = take_inside(p, &b, body, inside);
   int ncross = nin ? take_edges(p, &b, body, nin, inside, cross) : 0;
   if (ncross == 0 || nin + ncross > AB_LITTLE_VERT || p->nedge + 2 * ncross > AB_LITTLE_EDGE)
     return false;
-  p->nface = body->nface + nblade;
+  p->nface = body->nface + nclip;
   memset(p->door, 0, sizeof(uint16_t) * (size_t)p->nface);
   p->round = 1;
   p->plain = false;
@@ -312,7 +313,7 @@ AB_SIMD bool ab_small_solid_start(abSmallSolid* p, const abPolyhedron* body, int
   for (int k = 0; k < ncross; k++) {
     abLink e = cross[k];
     int from = ab_link_from(e), w = nin + k;
-    p->vert[w] = meet(point, b.s, from, ab_link_to(e), blade->noise);
+    p->vert[w] = meet(point, b.s, from, ab_link_to(e), clip->noise);
     e = (e & ~(abLink)0xff) | b.place[from];
     if (!leave_by(p, e, w, p->nedge++, stamp, cap, &cross[k])) return false;
   }

@@ -24,17 +24,17 @@ typedef struct abSmallSolid {
   double flush;  // within which the last plane was touched
 } abSmallSolid;
 
-// Is there room for a body that is cut by nblade planes?
-bool ab_small_solid_fits(const abPolyhedron* body, int nblade);
+// Is there room for a body that is cut by nclip planes?
+bool ab_small_solid_fits(const abPolyhedron* body, int nclip);
 // The body, its centroid moved to the origin.
-void ab_small_solid_make(abSmallSolid* solid, const abPolyhedron* body, int nblade);
+void ab_small_solid_make(abSmallSolid* solid, const abPolyhedron* body, int nclip);
 // Both at once, of any body: what the first plane leaves of it, at the cost of what is left. False
 // if that is all, nothing, or too much; then the solid is not made.
-bool ab_small_solid_start(abSmallSolid* solid, const abPolyhedron* body, int nblade,
-                          const abBlade* blade, int cap);
+bool ab_small_solid_start(abSmallSolid* solid, const abPolyhedron* body, int nclip,
+                          const abClipPlane* clip, int cap);
 // Cuts by a plane, whose face gets the number `cap`. AB_CUT_FULL: no room, or the signs of rounding
 // form no single cut; then the solid is spoilt.
-abCut ab_small_solid_cut(abSmallSolid* solid, const abBlade* blade, int cap);
+abCut ab_small_solid_cut(abSmallSolid* solid, const abClipPlane* clip, int cap);
 // Of what is left: the middle and the half lengths of the box about it.
 void ab_small_solid_bounds(const abSmallSolid* solid, abVec3* middle, abVec3* half);
 // How far it reaches against and along three axes: range[2 i] = max -a_i . x, range[2 i + 1] = max

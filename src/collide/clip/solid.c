@@ -43,17 +43,17 @@ enum { SMALL_SOLID = 40 };
 // The bound by three faces is as certain as their vertices lie in them, times this.
 static const double LEAN = 16;
 
-static void room(const abPolyhedron* body, int nblade, int* vert, int* edge) {
-  int nface = body->nface + nblade;
+static void room(const abPolyhedron* body, int nclip, int* vert, int* edge) {
+  int nface = body->nface + nclip;
   *vert = (body->nvert > 2 * nface ? body->nvert : 2 * nface) * 2 + 8;
   *edge = (body->nedge > 3 * nface ? body->nedge : 3 * nface) * 2 + 8;
 }
 
 static size_t padded(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
 
-size_t ab_solid_bytes(const abPolyhedron* body, int nblade) {
+size_t ab_solid_bytes(const abPolyhedron* body, int nclip) {
   int vert, edge;
-  room(body, nblade, &vert, &edge);
+  room(body, nclip, &vert, &edge);
   size_t v = (size_t)vert, e = (size_t)edge;
   return padded(sizeof(abVec3) * v) + padded(sizeof(double) * v) + padded(sizeof(abHalf) * 2 * e) +
          padded(sizeof(int) * (4 * v + 4 * e));
@@ -76,14 +76,14 @@ static void load_graph(abSolid* p) {
   memset(p->mark, 0, sizeof(int) * (size_t)p->vert_cap);
 }
 
-bool ab_solid_make(abSolid* p, const abPolyhedron* body, int nblade, const abBlade* blade,
+bool ab_solid_make(abSolid* p, const abPolyhedron* body, int nclip, const abClipPlane* clip,
                    abArena* arena) {
-  char* at = ab_arena_take(arena, ab_solid_bytes(body, nblade));
+  char* at = ab_arena_take(arena, ab_solid_bytes(body, nclip));
   if (!at) return false;
   int edge;
   memset(p, 0, sizeof *p);
-  p->body = body, p->blade = blade, p->nblade = nblade, p->nface = body->nface + nblade;
-  room(body, nblade, &p->vert_cap, &edge);
+  p->body = body, p->clip = clip, p->nclip = nclip, p->nface = body->nface + nclip;
+  room(body, nclip, &p->vert_cap, &edge);
   p->half_cap = 2 * edge;
   size_t v = (size_t)p->vert_cap, e = (size_t)edge;
   p->vert = (abVec3*)(void*)at, at += padded(sizeof(abVec3) * v);
@@ -199,7 +199,7 @@ typedef struct Loss {
 } Loss;
 
 // Outside vertices that can be reached from v, and the half-edges that leave through the plane.
-static Loss look_around(abSolid* p, const abBlade* blade, int v) {
+static Loss look_around(abSolid* p, const abClipPlane* clip, int v) {
   Loss k = {.nvert = 1};
   p->gone_vert[0] = v;
   p->mark[v] = p->round;
@@ -208,8 +208,8 @@ static Loss look_around(abSolid* p, const abBlade* blade, int v) {
     do {
       int w = end_of(p, h);
       if (p->mark[w] != p->round) {
-        p->s[w] = distance(&blade->plane, p->vert[w]);
-        if (p->s[w] > blade->noise) {
+        p->s[w] = distance(&clip->plane, p->vert[w]);
+        if (p->s[w] > clip->noise) {
           p->gone_vert[k.nvert++] = w;
           p->mark[w] = p->round;
         } else {
@@ -281,7 +281,7 @@ static void pack(abSolid* p) {
 }
 
 static abCut cut_graph(abSolid* p, int i, Loss loss) {
-  double noise = p->blade[i].noise;
+  double noise = p->clip[i].noise;
   if (loss.ncross == 0) return AB_CUT_ALL;
   if (p->nvert + loss.ncross > p->vert_cap || p->nhalf + 2 * loss.ncross > p->half_cap)
     return AB_CUT_FULL;
@@ -323,16 +323,16 @@ static int climb(abSolid* p, const abPlane* plane) {
 
 static abVec3 normal(const abSolid* p, int h) {
   int f = p->half[h].left, n = p->body->nface;
-  return f < n ? p->body->plane[f].n : p->blade[f - n].plane.n;
+  return f < n ? p->body->plane[f].n : p->clip[f - n].plane.n;
 }
 
 // Is the plane certain to be out of reach, judging from the three faces at the top?
-static bool out_of_reach(const abSolid* p, const abBlade* blade, int top) {
-  if (p->s[top] >= -blade->flush - 2 * LEAN * blade->noise) return false;
+static bool out_of_reach(const abSolid* p, const abClipPlane* clip, int top) {
+  if (p->s[top] >= -clip->flush - 2 * LEAN * clip->noise) return false;
   int h = p->leave[top], h1 = around(p, h), h2 = around(p, h1);
   if (around(p, h2) != h) return false;
   abVec3 a = normal(p, h), b = normal(p, h1), c = normal(p, h2);
-  abVec3 n = blade->plane.n, bc = v3_cross(b, c);
+  abVec3 n = clip->plane.n, bc = v3_cross(b, c);
   double all = v3_dot(a, bc), sign = all < 0 ? -1 : 1;
   double x = sign * v3_dot(n, bc), y = sign * v3_dot(n, v3_cross(c, a)),
          z = sign * v3_dot(n, v3_cross(a, b));
@@ -355,19 +355,19 @@ static Look measure_all(abSolid* p, const abPlane* plane) {
 }
 
 abCut ab_solid_cut(abSolid* p, int i) {
-  const abBlade* blade = &p->blade[i];
+  const abClipPlane* clip = &p->clip[i];
   int cap = p->body->nface + i;
   // the first plane removes much
   if (++p->round > 1 && p->large) {
-    int top = climb(p, &blade->plane);
-    if (p->s[top] > blade->flush) return cut_graph(p, i, look_around(p, blade, top));
-    if (out_of_reach(p, blade, top)) return AB_CUT_NOTHING;
+    int top = climb(p, &clip->plane);
+    if (p->s[top] > clip->flush) return cut_graph(p, i, look_around(p, clip, top));
+    if (out_of_reach(p, clip, top)) return AB_CUT_NOTHING;
   }
-  Look l = measure_all(p, &blade->plane);
-  abCut cut = ab_judge_cut(blade, l.least, l.most, &p->flush);
+  Look l = measure_all(p, &clip->plane);
+  abCut cut = ab_judge_cut(clip, l.least, l.most, &p->flush);
   if (cut != AB_CUT_SOME) return cut;
-  if (p->large && cut_face(p, blade->noise, cap)) return AB_CUT_SOME;
-  return cut_graph(p, i, look_everywhere(p, blade->noise));
+  if (p->large && cut_face(p, clip->noise, cap)) return AB_CUT_SOME;
+  return cut_graph(p, i, look_everywhere(p, clip->noise));
 }
 
 bool ab_solid_touches(const abSolid* p, int face) {

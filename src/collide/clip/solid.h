@@ -9,10 +9,10 @@
 // A plane to cut with. `noise`: rounding of s, which grows with every length that goes into it.
 // `flush`: the same with the rounding of the bodies' positions in the world, within which a face
 // that lies in the plane was meant to.
-typedef struct abBlade {
+typedef struct abClipPlane {
   abPlane plane;
   double noise, flush;
-} abBlade;
+} abClipPlane;
 
 typedef enum abCut {
   AB_CUT_NOTHING,  // all of the solid lies behind the plane
@@ -24,24 +24,25 @@ typedef enum abCut {
 
 // What a plane does to a solid whose vertices lie from `least` to `most` before it. *flush: within
 // which it is touched.
-static inline abCut ab_judge_cut(const abBlade* blade, double least, double most, double* flush) {
+static inline abCut ab_judge_cut(const abClipPlane* clip, double least, double most,
+                                 double* flush) {
   // Leaving off a cut of depth s changes the volume of what is w thick along the normal by less
   // than 3 s / w of it: a flush face may cost a ten-billionth.
   double blur = 1e-10 * (most - least);
-  *flush = blade->flush < blur ? blade->flush : blur;
-  if (*flush < blade->noise) *flush = blade->noise;
+  *flush = clip->flush < blur ? clip->flush : blur;
+  if (*flush < clip->noise) *flush = clip->noise;
   if (most < -*flush) return AB_CUT_NOTHING;
   if (most <= *flush) return AB_CUT_TOUCH;
-  return least >= -blade->noise ? AB_CUT_ALL : AB_CUT_SOME;
+  return least >= -clip->noise ? AB_CUT_ALL : AB_CUT_SOME;
 }
 
 enum { AB_SOLID_RECENT = 4 };
 
 typedef struct abSolid {
   const abPolyhedron* body;
-  const abBlade* blade;
-  int nblade, nface;  // nface: of both bodies
-  int nvert, nhalf;   // places in use, the dead included
+  const abClipPlane* clip;
+  int nclip, nface;  // nface: of both bodies
+  int nvert, nhalf;  // places in use, the dead included
   int vert_cap, half_cap;
   abVec3* vert;  // not numbers where dead: they lose every comparison
   abHalf* half;  // half[2 e].from < 0: edge e is dead
@@ -57,11 +58,11 @@ typedef struct abSolid {
 } abSolid;
 
 // Bytes a solid takes from the arena, and the solid made of a body there, its centroid moved to the
-// origin, to be cut by nblade planes. False: the arena is exhausted.
-size_t ab_solid_bytes(const abPolyhedron* body, int nblade);
-bool ab_solid_make(abSolid* solid, const abPolyhedron* body, int nblade, const abBlade* blade,
+// origin, to be cut by nclip planes. False: the arena is exhausted.
+size_t ab_solid_bytes(const abPolyhedron* body, int nclip);
+bool ab_solid_make(abSolid* solid, const abPolyhedron* body, int nclip, const abClipPlane* clip,
                    abArena* arena);
-// Cuts by blade[i]; its face is number body->nface + i.
+// Cuts by clip[i]; its face is number body->nface + i.
 abCut ab_solid_cut(abSolid* solid, int i);
 // How far it reaches against and along three axes: range[2 i] = max -a_i . x, range[2 i + 1] = max
 // a_i . x.

@@ -168,9 +168,9 @@ static abTouchFeature make_feature(const abTouchWork* w, const Gaps* g, int k, d
                       .edge = {-1, -1}};
   // the normal of box 1's face looks against n
   if (k < 3)
-    f.face[1] = AB_BRICK_FACE[2 * k + (side > 0)];
+    f.face[1] = AB_BOX_FACE[2 * k + (side > 0)];
   else if (k < 6)
-    f.face[0] = AB_BRICK_FACE[2 * (k - 3) + (side < 0)];
+    f.face[0] = AB_BOX_FACE[2 * (k - 3) + (side < 0)];
   return f;
 }
 

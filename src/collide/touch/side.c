@@ -13,7 +13,7 @@ static const double LEVEL = 1e-9;
 // Of a body's outline its face is most from this fraction on.
 static const double MOST = 0.7;
 
-// Where the faces are in AB_BRICK_FACE.
+// Where the faces are in AB_BOX_FACE.
 static const int PLACE[6] = {0, 4, 2, 5, 3, 1};
 
 // --- which face
@@ -87,7 +87,7 @@ static void take_plane(const abTouchSide* s, const abPatch* p, abTouchFace* f) {
   f->slope = v2(0, 0);
 }
 
-// face as in AB_BRICK_FACE.
+// face as in AB_BOX_FACE.
 static void take_box(const abTouchSide* s, const abPatch* p, int face, abTouchFace* f) {
   int i = face / 2, j = (i + 1) % 3, k = (i + 2) % 3;
   abVec3 h = s->skin->half, m = m3_col(&s->R0, i), u = m3_col(&s->R0, j), v = m3_col(&s->R0, k);

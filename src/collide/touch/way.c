@@ -75,7 +75,7 @@ static bool way_of_ball_and_box(const abTouchWork* w, const abTouchPlace* at, in
   if (over == 1) {
     way->n = v3_scale(sign * (d[axis] > 0 ? 1 : -1), m3_col(&at->R[box], axis));
     way->gap = fabs(d[axis]) - r;
-    way->side = box, way->face = AB_BRICK_FACE[2 * axis + (d[axis] > 0)];
+    way->side = box, way->face = AB_BOX_FACE[2 * axis + (d[axis] > 0)];
     return true;
   }
   abVec3 e = v3(d[0], d[1], d[2]);
@@ -212,10 +212,10 @@ static void best_box_face(const abTouchWork* w, const abTouchPlace* at, int i, a
   for (int k = -1; k < 6; k++) {
     int f = k < 0 ? first : k;
     if (k == first || far[f] <= best->gap) continue;
-    abVec3 m = s->poly->plane[AB_BRICK_FACE[f]].n;
+    abVec3 m = s->poly->plane[AB_BOX_FACE[f]].n;
     abVec3 n = v3_scale(i ? 1 : -1, m3_apply(&at->R[i], m));
     double gap = ab_touch_gap(w, at, n);
-    if (gap > best->gap) best->n = n, best->gap = gap, best->face = AB_BRICK_FACE[f];
+    if (gap > best->gap) best->n = n, best->gap = gap, best->face = AB_BOX_FACE[f];
   }
 }
 

@@ -1,6 +1,6 @@
 // The faces of a polyhedron on which it may stand, prepared for overlaps (collide/boxes/prism.c).
 // Tests: test_touch, test_polyhedron.
-#include "geometry/feet.h"
+#include "geometry/support_face.h"
 
 #include <float.h>
 
@@ -8,7 +8,7 @@
 
 // A corner lies in the plane of its face if it is no further from it than its coordinates may have
 // been rounded.
-static const double FEET_ROUNDING = 2 * DBL_EPSILON;
+static const double SUPPORT_ROUNDING = 2 * DBL_EPSILON;
 
 static inline int end_of(const abHalf* half, int h) { return half[h ^ 1].from; }
 // The half-edge that leaves the same vertex, on the right of h.
@@ -33,11 +33,11 @@ static void fill_across(abPolyhedron* p) {
 }
 
 // Are its corners in the plane, with three edges each?
-static bool is_foot(const abPolyhedron* p, int f) {
+static bool is_support_face(const abPolyhedron* p, int f) {
   const abHalf* half = ab_polyhedron_half(p);
-  double flat = FEET_ROUNDING * ab_polyhedron_skin(p)->size;
+  double flat = SUPPORT_ROUNDING * ab_polyhedron_skin(p)->size;
   int first = p->face_start[f], h = first_half(p, f);
-  if (p->face_start[f + 1] - first < AB_FOOT_CORNERS) return false;
+  if (p->face_start[f + 1] - first < AB_SUPPORT_CORNERS) return false;
   abVec3 o = p->vert[p->loop[first]], w = p->plane[f].n;
   for (int i = first; i < p->face_start[f + 1]; i++, h = half[h].next) {
     if (around(half, around(half, around(half, h))) != h) return false;
@@ -46,39 +46,40 @@ static bool is_foot(const abPolyhedron* p, int f) {
   return true;
 }
 
-static void fill_foot(const abPolyhedron* p, abFoot* foot, double* number) {
+static void fill_support_face(const abPolyhedron* p, abSupportFace* support, double* number) {
   const abHalf* half = ab_polyhedron_half(p);
-  int h = first_half(p, foot->face), first = h, lanes = ab_polyhedron_lanes(foot->n);
-  abVec3 o = p->vert[half[first].from], u, v, w = p->plane[foot->face].n;
+  int h = first_half(p, support->face), first = h, lanes = ab_polyhedron_lanes(support->n);
+  abVec3 o = p->vert[half[first].from], u, v, w = p->plane[support->face].n;
   v3_tangents(w, &u, &v);
   abMat3 axes = {{{u.x, v.x, w.x}, {u.y, v.y, w.y}, {u.z, v.z, w.z}}};
-  foot->o = v3_sub(o, p->centroid);
-  foot->u = u, foot->v = v, foot->w = w;
-  foot->q = quat_from_matrix(&axes);
+  support->o = v3_sub(o, p->centroid);
+  support->u = u, support->v = v, support->w = w;
+  support->q = quat_from_matrix(&axes);
   for (int i = 0; i < lanes; i++, h = half[h].next) {
-    int g = i < foot->n ? h : first;
+    int g = i < support->n ? h : first;
     abVec3 corner = p->vert[half[g].from], r = v3_sub(corner, o);
     // the edge on the right of g lies between the two sides
     abVec3 d = v3_sub(p->vert[end_of(half, around(half, g))], corner);
     abVec3 n = p->plane[half[g ^ 1].left].n;
-    double of_corner[AB_FOOT_NUMBERS] = {v3_dot(u, r), v3_dot(v, r), v3_dot(u, d), v3_dot(v, d),
-                                         v3_dot(w, d), v3_dot(u, n), v3_dot(v, n), v3_dot(w, n)};
-    for (int k = 0; k < AB_FOOT_NUMBERS; k++) number[k * lanes + i] = of_corner[k];
+    double of_corner[AB_SUPPORT_NUMBERS] = {v3_dot(u, r), v3_dot(v, r), v3_dot(u, d), v3_dot(v, d),
+                                            v3_dot(w, d), v3_dot(u, n), v3_dot(v, n), v3_dot(w, n)};
+    for (int k = 0; k < AB_SUPPORT_NUMBERS; k++) number[k * lanes + i] = of_corner[k];
   }
 }
 
-void ab_polyhedron_fill_feet(abPolyhedron* p) {
+void ab_polyhedron_fill_support_faces(abPolyhedron* p) {
   fill_across(p);
   abSkin* skin = (abSkin*)(void*)ab_polyhedron_skin(p);
-  abFoot* foot = (abFoot*)(void*)ab_polyhedron_feet(p);
-  skin->nfoot = 0;
+  abSupportFace* support = (abSupportFace*)(void*)ab_polyhedron_support_faces(p);
+  skin->nsupport = 0;
   int start = 0;
   for (int f = 0; f < p->nface; f++) {
-    if (!is_foot(p, f)) continue;
+    if (!is_support_face(p, f)) continue;
     int n = p->face_start[f + 1] - p->face_start[f];
-    foot[skin->nfoot++] = (abFoot){.face = f, .n = n, .start = start};
-    start += AB_FOOT_NUMBERS * ab_polyhedron_lanes(n);
+    support[skin->nsupport++] = (abSupportFace){.face = f, .n = n, .start = start};
+    start += AB_SUPPORT_NUMBERS * ab_polyhedron_lanes(n);
   }
-  double* number = (double*)(void*)ab_polyhedron_foot_lanes(p);
-  for (int i = 0; i < skin->nfoot; i++) fill_foot(p, &foot[i], number + foot[i].start);
+  double* number = (double*)(void*)ab_polyhedron_support_lanes(p);
+  for (int i = 0; i < skin->nsupport; i++)
+    fill_support_face(p, &support[i], number + support[i].start);
 }
