@@ -57,7 +57,7 @@ static int own_patch(void* state, int i) {
       .A = p->a.poly, .B = p->b.poly, .pose_a = p->pose_a[i], .pose_b = p->pose_b[i]};
   abPatch patch;
   if (p->a.type == AB_SHAPE_BOX && !p->b.poly &&
-      ab_box_plane_patch(&p->a, 0, &hint, self->polygon, &patch)) {
+      ab_box_plane_patch(&p->a, &hint, self->polygon, &patch)) {
     self->sum += patch.area;
     self->surface = patch.kind == AB_PATCH_SURFACE;
     return patch.nvert;
@@ -66,13 +66,13 @@ static int own_patch(void* state, int i) {
   abOverlapWork work;
   ab_arena_release(&self->arena, 0);
   ab_overlap_begin(&work, p->a.poly, p->pose_a[i], p->b.poly, p->pose_b[i]);
-  if (ab_overlap_sat(&work, 0)) return 0;
-  if (ab_box_box_patch(&work, 0, &hint, self->polygon, &patch)) {
+  if (ab_overlap_sat(&work)) return 0;
+  if (ab_box_box_patch(&work, &hint, self->polygon, &patch)) {
     self->sum += patch.area;
     self->surface = patch.kind == AB_PATCH_SURFACE;
     return patch.nvert;
   }
-  ab_overlap_finish(&work, false, &self->arena, &o);
+  ab_overlap_finish(&work, &self->arena, &o);
   if (!o.contact) return 0;
   ab_patch_make(&o, &hint, &self->arena, 1024, self->polygon, &patch);
   self->sum += patch.area;

@@ -114,8 +114,6 @@ void ab_pool_free(struct abPool* pool) {
   ab_free(pool);
 }
 
-int ab_pool_workers(const struct abPool* pool) { return pool ? pool->nworker : 1; }
-
 abArena* ab_pool_scratch(struct abPool* pool, int worker) {
   return pool ? &pool->worker[worker].scratch : NULL;
 }

@@ -8,13 +8,12 @@
 
 #include "base/arena.h"
 
-typedef void (*abTask)(void* context, int index, int worker);  // worker in [0, ab_pool_workers)
+typedef void (*abTask)(void* context, int index, int worker);  // worker: one of the threads, from 0
 
 struct abPool;
 
 abStatus ab_pool_create(int nthread, struct abPool** pool);
 void ab_pool_free(struct abPool* pool);
-int ab_pool_workers(const struct abPool* pool);  // 1 if pool is NULL
 // Runs task for every index in [0, n) and returns when all are done; serially if pool is NULL.
 void ab_pool_run(struct abPool* pool, int n, abTask task, void* context);
 // Scratch memory of one worker; NULL for pool == NULL (then the caller has its own).

@@ -9,11 +9,6 @@ abStatus ab_pool_create(int nthread, struct abPool** pool) {
 
 void ab_pool_free(struct abPool* pool) { (void)pool; }
 
-int ab_pool_workers(const struct abPool* pool) {
-  (void)pool;
-  return 1;
-}
-
 void ab_pool_run(struct abPool* pool, int n, abTask task, void* context) {
   (void)pool;
   for (int i = 0; i < n; i++) task(context, i, 0);

@@ -150,21 +150,21 @@ static abStatus overlap_patch(Record* r, const abTrace* trace, abPair* p, abAren
   bool round = ab_round_sides(p->shape1, p->shape2);
   abPatchHint hint = {.A = A, .B = B, .pose_a = p->pose1, .pose_b = p->pose2};
   if (trace) hint.normal = &trace->normal, hint.t1 = &trace->t1;
-  if (round && ab_round_patch(p, 0, &hint, r->polygon, &p->patch)) {
+  if (round && ab_round_patch(p, &hint, r->polygon, &p->patch)) {
     r->keep = p->patch.kind != AB_PATCH_NONE;
     return AB_OK;
   }
   if (p->shape1->type == AB_SHAPE_BOX && !B) {
-    r->keep = ab_box_plane_patch(p->shape1, 0, &hint, r->polygon, &p->patch);
+    r->keep = ab_box_plane_patch(p->shape1, &hint, r->polygon, &p->patch);
     if (r->keep) return AB_OK;
   }
   abOverlapWork work;
   abStatus status = ab_overlap_begin(&work, A, p->pose1, B, p->pose2);
-  if (status != AB_OK || ab_overlap_sat(&work, 0)) return status;
-  r->keep = ab_box_box_patch(&work, 0, &hint, r->polygon, &p->patch);
+  if (status != AB_OK || ab_overlap_sat(&work)) return status;
+  r->keep = ab_box_box_patch(&work, &hint, r->polygon, &p->patch);
   if (r->keep) return AB_OK;
   abOverlap overlap;
-  status = ab_overlap_finish(&work, false, scratch, &overlap);
+  status = ab_overlap_finish(&work, scratch, &overlap);
   if (status != AB_OK || !overlap.contact) return status;
   r->keep = true;
   return ab_patch_make(&overlap, &hint, scratch, r->room, r->polygon, &p->patch);

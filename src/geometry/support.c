@@ -77,27 +77,6 @@ double ab_shape_radius(const abShape* s) {
   return INFINITY;
 }
 
-double ab_shape_volume(const abShape* s) {
-  abVec3 z = s->size;
-  switch (s->type) {
-    case AB_SHAPE_BOX:
-      return 8 * z.x * z.y * z.z;
-    case AB_SHAPE_SPHERE:
-      return 4 * AB_PI / 3 * z.x * z.x * z.x;
-    case AB_SHAPE_CAPSULE:
-      return AB_PI * z.x * z.x * (4 * z.x / 3 + 2 * z.y);
-    case AB_SHAPE_CYLINDER:
-      return 2 * AB_PI * z.x * z.x * z.y;
-    case AB_SHAPE_ELLIPSOID:
-      return 4 * AB_PI / 3 * z.x * z.y * z.z;
-    case AB_SHAPE_MESH:
-      return s->poly->volume;
-    case AB_SHAPE_PLANE:
-      break;
-  }
-  return INFINITY;
-}
-
 // Half the extent along the unit vector e (shape axes) of a shape symmetric about its origin.
 static double half_extent(const abShape* s, abVec3 e) {
   abVec3 z = s->size;

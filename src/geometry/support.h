@@ -13,7 +13,5 @@ double ab_shape_radius(const abShape* shape);
 void ab_shape_aabb(const abShape* shape, const abPose* pose, abVec3* low, abVec3* high);
 // A box that holds it, of a mesh with many vertices a roomier one that costs nothing.
 void ab_shape_reach(const abShape* shape, const abPose* pose, abVec3* low, abVec3* high);
-// Exact volume; INFINITY for planes.
-double ab_shape_volume(const abShape* shape);
 
 #endif

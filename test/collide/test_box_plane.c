@@ -65,7 +65,7 @@ static void standing_box_has_the_patch_of_its_overlap(void** state) {
     abOverlap o;
     ab_arena_release(&arena, 0);
     assert_int_equal(ab_overlap(poly, hint.pose_a, NULL, plane, &arena, &o), AB_OK);
-    if (ab_box_plane_patch(&box, 0, &hint, polygon[0], &fast)) {
+    if (ab_box_plane_patch(&box, &hint, polygon[0], &fast)) {
       assert_true(o.contact);
       assert_int_equal(ab_patch_make(&o, &hint, &arena, 16, polygon[1], &slow), AB_OK);
       check_same(&fast, &slow, o.size, 16 * o.noise + 16 * DBL_EPSILON * 4);
@@ -79,31 +79,7 @@ static void standing_box_has_the_patch_of_its_overlap(void** state) {
   check_below(1000, met);
 }
 
-// The patch with a margin is that of the box moved by it, with the margin taken off.
-static void margin_is_added_and_taken_off(void** state) {
-  (void)state;
-  abVec3 half = v3(0.3, 0.2, 0.1);
-  abPolyhedron* poly = ab_polyhedron_box(half);
-  abShape box = {.type = AB_SHAPE_BOX, .size = half, .poly = poly};
-  abQuat q = quat_from_rotvec(v3(1e-3, 2e-3, 0.5));
-  abVec2 polygon[2][8];
-  abPatch near, moved, here;
-  const double margin = 1e-3;
-  abPatchHint hint = {.A = poly, .pose_a = {{1, 2, 0.098}, q}, .pose_b = pose_identity()};
-  assert_true(ab_box_plane_patch(&box, margin, &hint, polygon[0], &near));
-  assert_true(ab_box_plane_patch(&box, 0, &hint, polygon[1], &here));
-  hint.pose_a.p.z -= margin;
-  assert_true(ab_box_plane_patch(&box, 0, &hint, polygon[1], &moved));
-  check_near(near.volume, here.volume, 1e-17);
-  check_near(near.h0, moved.h0 - margin, 1e-15);
-  check_near(near.depth, moved.depth - margin, 1e-15);
-  check_near(near.area, moved.area, 1e-15);
-  check_vec_near(near.center, v3_add(moved.center, v3(0, 0, margin / 2)), 1e-15);
-  ab_polyhedron_free(poly);
-}
-
-// Boxes are called apart by more than the margin only if their distance says so, and always if they
-// are and there is no margin: without one, the fifteen axes decide.
+// Boxes are called apart if and only if their distance says so: the fifteen axes decide.
 static void boxes_are_apart_if_their_distance_says_so(void** state) {
   (void)state;
   Random r = {11};
@@ -115,15 +91,14 @@ static void boxes_are_apart_if_their_distance_says_so(void** state) {
     abShape a = {.type = AB_SHAPE_BOX, .size = ha, .poly = A},
             b = {.type = AB_SHAPE_BOX, .size = hb, .poly = B};
     abPose pose = {random_vec(&r, 0.6), random_rotation(&r)};
-    double margin = i % 2 ? random_uniform(&r, 0, 0.05) : 0;
     abOverlapWork work;
     assert_int_equal(ab_overlap_begin(&work, A, pose_identity(), B, pose), AB_OK);
-    bool told = ab_overlap_sat(&work, margin);
+    bool told = ab_overlap_sat(&work);
     abDistance d;
     ab_distance(&a, pose_identity(), &b, pose, NULL, &d);
     double separation = d.overlap ? 0 : d.separation;
-    if (told) check_below(margin - 1e-9, separation);
-    if (!told && margin == 0) check_below(separation, 1e-9);
+    if (told) assert_false(d.overlap);
+    if (!told) check_below(separation, 1e-9);
     apart += told;
     ab_polyhedron_free(A);
     ab_polyhedron_free(B);
@@ -135,7 +110,6 @@ int main(void) {
   ab_arena_init(&arena, (size_t)1 << 24);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(standing_box_has_the_patch_of_its_overlap),
-      cmocka_unit_test(margin_is_added_and_taken_off),
       cmocka_unit_test(boxes_are_apart_if_their_distance_says_so),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,22 +132,6 @@ static void not_a_number_is_refused(void** state) {
   ab_polyhedron_free(box);
 }
 
-static void scratch_fits_what_was_announced(void** state) {
-  (void)state;
-  abArena own;
-  ab_arena_init(&own, (size_t)1 << 26);
-  assert_non_null(ab_arena_take(&own, (size_t)1 << 24));  // one block: `used` has no gaps
-  for (uint64_t i = 1; i < 200; i++) {
-    TestPair p = pair_make(i);
-    abOverlap o;
-    ab_arena_release(&own, 0);
-    assert_int_equal(ab_overlap(p.A, p.pose_a, p.B, p.pose_b, &own, &o), AB_OK);
-    check_below((double)own.used, (double)ab_overlap_bytes(p.A, p.B));
-    pair_free(&p);
-  }
-  ab_arena_free(&own);
-}
-
 static void check_pairs(uint64_t first, int n, bool exact, bool dual) {
   ab_arena_release(&arena, 0);
   int failed = 0;
@@ -206,7 +190,6 @@ int main(void) {
       cmocka_unit_test(overlap_far_from_the_origin_keeps_its_digits),
       cmocka_unit_test(scale_does_not_matter),
       cmocka_unit_test(not_a_number_is_refused),
-      cmocka_unit_test(scratch_fits_what_was_announced),
       cmocka_unit_test(references_know_the_cube),
       cmocka_unit_test(pairs_of_all_families_agree_with_the_dual_transform),
       cmocka_unit_test(pairs_of_all_families_agree_with_exact_arithmetic),

@@ -283,28 +283,6 @@ static void Q_is_the_integral_of_KtK(void** state) {
   ab_polyhedron_free(B);
 }
 
-static double polygon_area(int n, const abVec2* p) {
-  double area = 0;
-  for (int i = 0; i < n; i++) area += v2_cross(p[i], p[(i + 1) % n]) / 2;
-  return area;
-}
-
-static void section_equals_projection_for_a_slab_and_is_smaller_for_a_wedge(void** state) {
-  (void)state;
-  abPolyhedron* box = ab_polyhedron_box(v3(0.5, 0.5, 0.5));
-  abVec2 section[64];
-  Made m;
-  make(&m, box, at(0, 0, 0.49), NULL, pose_identity());
-  int n = ab_patch_section(&m.overlap, &m.patch, &arena, section);
-  check_near(polygon_area(n, section), m.patch.area, 1e-15);
-  // a cube on its edge, depth t: the barycentre lies at a third of it
-  make(&m, box, turned(0, 0, sqrt(0.5) - 0.03, quat_from_rotvec(v3(PI / 4, 0, 0))), NULL,
-       pose_identity());
-  n = ab_patch_section(&m.overlap, &m.patch, &arena, section);
-  check_near(polygon_area(n, section), m.patch.area * 2 / 3, 1e-13);
-  ab_polyhedron_free(box);
-}
-
 static void hull_of_points_in_line_is_their_ends(void** state) {
   (void)state;
   abVec2 p[64], hull[128];
@@ -388,7 +366,6 @@ int main(void) {
       cmocka_unit_test(affine_thickness_has_the_volume_and_no_moment),
       cmocka_unit_test(polygon_is_the_projection_counted_once),
       cmocka_unit_test(Q_is_the_integral_of_KtK),
-      cmocka_unit_test(section_equals_projection_for_a_slab_and_is_smaller_for_a_wedge),
       cmocka_unit_test(hull_of_points_in_line_is_their_ends),
       cmocka_unit_test(thickness_is_the_longest_chord),
       cmocka_unit_test(depth_agrees_with_the_search_everywhere),

@@ -69,31 +69,31 @@ static bool check_numbers(OverlapCheck* check, const TestPair* p, const Result* 
   return true;
 }
 
-// Where two bricks have a closed form, it is that of the general way.
-static bool check_bricks(OverlapCheck* check, const TestPair* p, const Result* r) {
+// Where two boxes have a closed form, it is that of the general way.
+static bool check_boxes(OverlapCheck* check, const TestPair* p, const Result* r) {
   abOverlapWork work;
   abPatch q;
   abVec2 polygon[16];
   abPatchHint hint = {.A = p->A, .B = p->B, .pose_a = p->pose_a, .pose_b = p->pose_b};
   const abOverlap* o = &r->overlap;
   REQUIRE(ab_overlap_begin(&work, p->A, p->pose_a, p->B, p->pose_b) == AB_OK, "not begun");
-  bool apart = ab_overlap_sat(&work, 0);
+  bool apart = ab_overlap_sat(&work);
   REQUIRE(!apart || !o->contact, "bodies that overlap by %g called apart", o->volume);
-  if (apart || !ab_box_box_patch(&work, 0, &hint, polygon, &q)) return true;
-  REQUIRE(o->contact, "bricks overlap by %g in closed form, and not by cutting", q.volume);
+  if (apart || !ab_box_box_patch(&work, &hint, polygon, &q)) return true;
+  REQUIRE(o->contact, "boxes overlap by %g in closed form, and not by cutting", q.volume);
   double most = tolerance(p, o->volume), blur = 1e-12 + 64 * o->noise * o->area[0] / o->volume;
   double size = o->size, depth = r->patch.depth;
-  REQUIRE(fabs(q.volume - o->volume) <= most, "bricks: volume %.17g, by cutting %.17g", q.volume,
+  REQUIRE(fabs(q.volume - o->volume) <= most, "boxes: volume %.17g, by cutting %.17g", q.volume,
           o->volume);
   REQUIRE(v3_norm(v3_sub(q.center, r->patch.center)) <= (blur + 1e-12) * size,
-          "bricks: centre moved by %g of %g", v3_norm(v3_sub(q.center, r->patch.center)), size);
+          "boxes: centre moved by %g of %g", v3_norm(v3_sub(q.center, r->patch.center)), size);
   // where sides cross at a millionth of a radian is known to a million times the noise
-  REQUIRE(v3_norm(v3_sub(q.normal, r->patch.normal)) <= blur + 1e-9, "bricks: normal turned by %g",
+  REQUIRE(v3_norm(v3_sub(q.normal, r->patch.normal)) <= blur + 1e-9, "boxes: normal turned by %g",
           v3_norm(v3_sub(q.normal, r->patch.normal)));
-  REQUIRE(fabs(q.area - r->patch.area) <= blur * size * size, "bricks: area %g, by cutting %g",
+  REQUIRE(fabs(q.area - r->patch.area) <= blur * size * size, "boxes: area %g, by cutting %g",
           q.area, r->patch.area);
   // chords that end in faces which lean by less than a millionth are not exact by cutting
-  REQUIRE(fabs(q.depth - depth) <= (1e-7 + blur) * depth, "bricks: depth %.17g, by cutting %.17g",
+  REQUIRE(fabs(q.depth - depth) <= (1e-7 + blur) * depth, "boxes: depth %.17g, by cutting %.17g",
           q.depth, depth);
   return true;
 }
@@ -214,12 +214,11 @@ bool overlap_check(OverlapCheck* check, const TestPair* p) {
   static const double unit = 1;
   random.state += (uint64_t)(fabs(p->pose_b.p.x - unit) * 1e9);
   Result* r = ab_arena_take(check->arena, sizeof *r);
-  bool good = r && run(check, p, r) && (!r->overlap.contact || check_numbers(check, p, r)) &&
-              check_bricks(check, p, r) && check_swapped(check, p, r) &&
-              check_moved(check, p, r, &random) &&
-              (!check->cutting || check_cutting(check, p, r, &random)) &&
-              (!check->exact || check_exact(check, p, r)) &&
-              (!check->dual || check_dual(check, p, r));
+  bool good =
+      r && run(check, p, r) && (!r->overlap.contact || check_numbers(check, p, r)) &&
+      check_boxes(check, p, r) && check_swapped(check, p, r) && check_moved(check, p, r, &random) &&
+      (!check->cutting || check_cutting(check, p, r, &random)) &&
+      (!check->exact || check_exact(check, p, r)) && (!check->dual || check_dual(check, p, r));
   ab_arena_release(check->arena, mark);
   return good;
 }

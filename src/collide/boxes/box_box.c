@@ -289,43 +289,18 @@ static bool common_patch(const abBoxBoxView* v, const Common* c, const abPatchHi
                          abVec2* polygon, abPatch* p) {
   abVec3 n;
   sum_up(c, &p->volume, &n);
-  p->normal = hint->fixed ? *hint->fixed : n;
+  p->normal = n;
   if (c->form == WEDGE) return ab_edge_face_patch(v, &c->wedge, hint, polygon, p);
   if (c->form == SLAB) return ab_face_face_patch(v, &c->slab, hint, polygon, p);
-  // the outline of a tip is known along its own normal only
-  return v3_norm2(v3_sub(n, p->normal)) == 0 && tip_patch(v, &c->tip, hint, polygon, p);
+  return tip_patch(v, &c->tip, hint, polygon, p);
 }
 
-// See near_patch in collide.c.
-AB_SIMD AB_FLATTEN static bool near_patch(abBoxBoxView* v, const abMeeting* meeting, double margin,
-                                          const abPatchHint* hint, abVec2* polygon, abPatch* p) {
-  Common c;
-  double volume;
-  abVec3 n;
-  if (!find_common(v, meeting, &c)) return false;
-  sum_up(&c, &volume, &n);
-  abVec3 nearer = v3_scale(-margin, n), local = quat_rotate(quat_conj(v->X.q), nearer);
-  if (!v->y_is_a) local = v3_neg(local);
-  v->p[0] += local.x, v->p[1] += local.y, v->p[2] += local.z;
-  abPose* a = v->y_is_a ? &v->Y : &v->X;
-  a->p = v3_add(a->p, nearer);
-  abPatchHint along = *hint;
-  along.fixed = &n;
-  if (!find_common(v, meeting, &c) || !common_patch(v, &c, &along, polygon, p)) return false;
-  p->volume = volume;
-  p->center = v3_axpy(0.5 * margin, n, p->center);
-  p->h0 -= margin;
-  p->depth -= margin;
-  return true;
-}
-
-AB_SIMD AB_FLATTEN bool ab_box_box_patch(const abOverlapWork* w, double margin,
-                                         const abPatchHint* hint, abVec2* polygon, abPatch* patch) {
+AB_SIMD AB_FLATTEN bool ab_box_box_patch(const abOverlapWork* w, const abPatchHint* hint,
+                                         abVec2* polygon, abPatch* patch) {
   const abMeeting* meeting = &w->meeting;
   if (meeting->face < 0) return false;
   abBoxBoxView view;
   look(w, &view);
-  if (margin > 0) return near_patch(&view, meeting, margin, hint, polygon, patch);
   Common common;
   return find_common(&view, meeting, &common) && common_patch(&view, &common, hint, polygon, patch);
 }

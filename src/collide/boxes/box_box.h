@@ -5,11 +5,10 @@
 #include "collide/clip/overlap.h"
 #include "collide/patch/patch.h"
 
-// After ab_overlap_sat. With a margin, the patch is that of body A moved by it towards B, with
-// the margin taken off again as ab_collide does. polygon has room for 16 points. False if they are
-// not both boxes, meet in another way, or rounding leaves doubts.
-bool ab_box_box_patch(const abOverlapWork* work, double margin, const abPatchHint* hint,
-                      abVec2* polygon, abPatch* patch);
+// After ab_overlap_sat. polygon has room for 16 points. False if they are not both boxes, meet in
+// another way, or rounding leaves doubts.
+bool ab_box_box_patch(const abOverlapWork* work, const abPatchHint* hint, abVec2* polygon,
+                      abPatch* patch);
 
 // --- shared by its files
 

@@ -75,23 +75,21 @@ static int outline(const Stand* s, const Part* part, const abPatch* p, abVec2* l
   return n;
 }
 
-bool ab_box_plane_patch(const abShape* box, double margin, const abPatchHint* hint, abVec2* polygon,
-                        abPatch* p) {
+bool ab_box_plane_patch(const abShape* box, const abPatchHint* hint, abVec2* polygon, abPatch* p) {
   abPose pose = hint->pose_a, plane = hint->pose_b;
   abVec3 up = ab_plane_normal(plane.q), offset = v3_sub(pose.p, plane.p);
   double size = ab_polyhedron_skin(box->poly)->size, height = v3_dot(up, offset);
-  if (!(height < size + margin)) return false;
+  if (!(height < size)) return false;
   Stand s = stand_up(box, pose.q, up);
   // the corners of the lower and upper face lie within `lean` of the faces' middles
   double lean = fabs(s.nu) * s.hu + fabs(s.nv) * s.hv, z = height - s.nw * s.hw;
   double noise = DBL_EPSILON * (2 * size + fabs(offset.x) + fabs(offset.y) + fabs(offset.z));
-  double depth = lean - z + margin;
-  bool stands = z + lean < -AB_DOUBT * noise &&
-                z + 2 * s.nw * s.hw - lean - margin > AB_DOUBT * noise &&
+  double depth = lean - z;
+  bool stands = z + lean < -AB_DOUBT * noise && z + 2 * s.nw * s.hw - lean > AB_DOUBT * noise &&
                 fabs(s.nu) * depth < 2 * s.hu && fabs(s.nv) * depth < 2 * s.hv;
   if (!stands) return false;
   double over = 1 / s.nw, face = 4 * s.hu * s.hv;
-  Part part = {(margin - z) * over, -s.nu * over, -s.nv * over, {0, 0, 0}};
+  Part part = {-z * over, -s.nu * over, -s.nv * over, {0, 0, 0}};
   const double third = 1.0 / 3;
   double uu = part.a * s.hu * s.hu * third, vv = part.b * s.hv * s.hv * third, per = 1 / part.l0;
   part.centroid =
@@ -102,9 +100,7 @@ bool ab_box_plane_patch(const abShape* box, double margin, const abPatchHint* hi
   if (!ab_patch_finish(polygon, size, noise, p)) return false;
   abVec3 c = part.centroid;
   abVec3 r = v3_add(v3_scale(c.x, s.u), v3_add(v3_scale(c.y, s.v), v3_scale(c.z, s.w)));
-  p->center = v3_axpy(-0.5 * margin, up, v3_add(pose.p, r));
-  p->volume = -face * z * over;
-  p->depth = depth - margin;
-  p->h0 -= margin;
+  p->center = v3_add(pose.p, r);
+  p->depth = depth;
   return true;
 }

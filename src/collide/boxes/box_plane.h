@@ -4,11 +4,10 @@
 
 #include "collide/patch/patch.h"
 
-// Body A of the hint is the box, at pose_a; B the half-space at pose_b. The patch is that of the
-// box moved by `margin` into the plane, with the margin taken off again as ab_collide does. polygon
-// has room for 8 points. False where the box does not stand on all corners of a face, or rounding
-// leaves doubts: then the patch is none.
-bool ab_box_plane_patch(const abShape* box, double margin, const abPatchHint* hint, abVec2* polygon,
+// Body A of the hint is the box, at pose_a; B the half-space at pose_b. polygon has room for 8
+// points. False where the box does not stand on all corners of a face, or rounding leaves doubts:
+// then the patch is none.
+bool ab_box_plane_patch(const abShape* box, const abPatchHint* hint, abVec2* polygon,
                         abPatch* patch);
 
 #endif

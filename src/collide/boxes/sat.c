@@ -7,8 +7,8 @@
 //   along axis j of B:      |(R^T d)_j| - b_j - sum_i |R_ij| a_i
 //   along e_i x R e_j:      |d_k R_lj - d_l R_kj| - (a_k |R_lj| + a_l |R_kj|)
 //                                                 - (b_m |R_in| + b_n |R_im|)
-// with i, l, k and j, n, m in turn. The last is as long as the product, which is shorter than 1: a
-// gap that exceeds the margin before division by that length does so all the more after it.
+// with i, l, k and j, n, m in turn. The last is in units of that product's length, which does not
+// matter for its sign.
 // Tests: test_box_box.
 #include <float.h>
 
@@ -32,13 +32,12 @@ typedef struct Gaps {
   abQuad square[3];  // of the products' lengths
 } Gaps;
 
-// True if one of the gaps exceeds the margin.
-static inline bool find_gaps(const abSkin* a, const abSkin* b, const abMat3* R, abVec3 p,
-                             double margin, Gaps* g) {
+// True if one of the gaps exceeds rounding.
+static inline bool find_gaps(const abSkin* a, const abSkin* b, const abMat3* R, abVec3 p, Gaps* g) {
   abVec3 d = v3_sub(v3_add(m3_apply(R, b->middle), p), a->middle), ha = a->half, hb = b->half;
   double dx = fabs(d.x), dy = fabs(d.y), dz = fabs(d.z);
   double lengths = (dx + dy + dz) + (a->spread + b->spread) + (fabs(p.x) + fabs(p.y) + fabs(p.z));
-  double far = margin + SAT_ROUNDING * lengths;
+  double far = SAT_ROUNDING * lengths;
   // rows of R: all three axes of B at once
   abQuad r[3], q[3], h = quad(hb.x, hb.y, hb.z, 0), next = quad_turn(h), last = quad_turn(next);
   for (int i = 0; i < 3; i++) {
@@ -128,7 +127,7 @@ abStatus ab_overlap_begin(abOverlapWork* w, const abPolyhedron* A, abPose pose_a
   return isfinite(w->size) ? AB_OK : AB_ERROR_NUMERIC;
 }
 
-AB_SIMD AB_FLATTEN bool ab_overlap_sat(abOverlapWork* w, double margin) {
+AB_SIMD AB_FLATTEN bool ab_overlap_sat(abOverlapWork* w) {
   w->rel = relative_pose(&w->S, &w->L);
   w->R = quat_matrix(w->rel.q);
   w->meeting.face = -1;
@@ -137,7 +136,7 @@ AB_SIMD AB_FLATTEN bool ab_overlap_sat(abOverlapWork* w, double margin) {
   Gaps g;
   const abSkin *s = ab_polyhedron_skin(w->S.poly), *l = ab_polyhedron_skin(w->L.poly);
   abVec3 p = v3_add(w->rel.p, w->S.poly->centroid);
-  if (find_gaps(s, l, &w->R, p, margin, &g)) return true;
+  if (find_gaps(s, l, &w->R, p, &g)) return true;
   if (s->box && l->box) find_meeting(&g, &w->meeting);
   return false;
 }

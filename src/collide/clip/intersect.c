@@ -36,26 +36,6 @@ static size_t clip_bytes(const abPolyhedron* S, int nclip) {
          sizeof(int) * (size_t)(nclip + S->nface);
 }
 
-static size_t bytes_for(const abPolyhedron* S, int nclip) {
-  int nface = S->nface + nclip;
-  size_t nedge = (size_t)(S->nedge > 3 * nface ? S->nedge : 3 * nface);
-  size_t nvert = (size_t)(S->nvert > 2 * nface ? S->nvert : 2 * nface) * 2 + AB_LITTLE_VERT;
-  // the surface: see make_room in measure.c
-  size_t surface = (56 + sizeof(abVec3)) * nvert + sizeof(int[4]) * (2 * nedge + 8) +
-                   (68 + sizeof(abOverlapFace)) * (size_t)nface;
-  return ab_solid_bytes(S, nclip) + clip_bytes(S, nclip) + surface + 64 * 8;
-}
-
-size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B) {
-  size_t most = 0;
-  for (int i = 0; i < 2; i++) {
-    const abPolyhedron *S = i ? B : A, *L = i ? A : B;
-    size_t bytes = S ? bytes_for(S, L ? L->nface : 1) : 0;
-    if (bytes > most) most = bytes;
-  }
-  return most;
-}
-
 // --- the planes ---
 
 // Clip plane j: normal n, offset d of the face in its body, `shift` = n . rel.p.
@@ -293,15 +273,7 @@ static inline void clear(abOverlap* o) {
   o->size = o->noise = 0;
 }
 
-void ab_overlap_shift(Work* w, abVec3 by) {
-  bool a_is_cut = w->S.owner == AB_OWNER_A;
-  abSide* a = a_is_cut ? &w->S : &w->L;
-  a->pose.p = v3_add(a->pose.p, by);
-  abVec3 turned = quat_rotate(quat_conj(w->S.pose.q), by);
-  w->rel.p = a_is_cut ? v3_sub(w->rel.p, turned) : v3_add(w->rel.p, turned);
-}
-
-abStatus ab_overlap_finish(Work* w, bool faces, abArena* arena, abOverlap* out) {
+abStatus ab_overlap_finish(Work* w, abArena* arena, abOverlap* out) {
   const abPolyhedron *S = w->S.poly, *L = w->L.poly;
   const abSkin* skin = ab_polyhedron_skin(S);
   clear(out);
@@ -319,8 +291,7 @@ abStatus ab_overlap_finish(Work* w, bool faces, abArena* arena, abOverlap* out) 
   abCut result = first < 0 || known ? AB_CUT_ALL : cut(w, first, arena);
   if (result == AB_CUT_FULL) return AB_ERROR_MEMORY;
   abStatus status = AB_OK;
-  if (result != AB_CUT_ALL)
-    status = faces ? ab_overlap_measure_faces(w, arena, out) : ab_overlap_measure(w, arena, out);
+  if (result != AB_CUT_ALL) status = ab_overlap_measure(w, arena, out);
   if (status != AB_OK) return status;
   if (!out->contact) {
     ab_arena_release(arena, mark);
@@ -337,17 +308,6 @@ abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B,
   Work w;
   clear(out);
   abStatus status = ab_overlap_begin(&w, A, pose_a, B, pose_b);
-  if (status != AB_OK || ab_overlap_sat(&w, 0)) return status;
-  return ab_overlap_finish(&w, false, arena, out);
-}
-
-int ab_overlap_section(const abOverlap* o, abPlane plane, abVec3* point) {
-  int n = 0;
-  for (int i = 0; i < o->nedge; i++) {
-    abVec3 a = o->vert[o->edge[i][0]], b = o->vert[o->edge[i][1]];
-    double sa = v3_dot(plane.n, a) - plane.d, sb = v3_dot(plane.n, b) - plane.d;
-    if ((sa > 0) == (sb > 0)) continue;
-    point[n++] = v3_lerp(a, b, sa / (sa - sb));
-  }
-  return n;
+  if (status != AB_OK || ab_overlap_sat(&w)) return status;
+  return ab_overlap_finish(&w, arena, out);
 }

@@ -39,15 +39,10 @@ typedef struct abOverlap {
   double noise;  // rounding of a coordinate: what is thinner than this does not count as overlap
 } abOverlap;
 
-// Scratch and the arrays of `out` come from the arena, at most ab_overlap_bytes of it. A or B may
-// be NULL: the half-space z <= 0 of its frame. AB_ERROR_MEMORY: the arena is exhausted.
-// AB_ERROR_NUMERIC: a pose or a vertex is not finite.
+// Scratch and the arrays of `out` come from the arena. A or B may be NULL: the half-space z <= 0 of
+// its frame. AB_ERROR_MEMORY: the arena is exhausted. AB_ERROR_NUMERIC: a pose or a vertex is not
+// finite.
 abStatus ab_overlap(const abPolyhedron* A, abPose pose_a, const abPolyhedron* B, abPose pose_b,
                     abArena* arena, abOverlap* out);
-size_t ab_overlap_bytes(const abPolyhedron* A, const abPolyhedron* B);
-
-// The points of the cross-section of the overlap with the plane n . x = d (frame coordinates),
-// unordered, at most out->nedge of them; their convex hull is the section. Returns their number.
-int ab_overlap_section(const abOverlap* overlap, abPlane plane, abVec3* point);
 
 #endif

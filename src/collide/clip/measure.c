@@ -330,45 +330,6 @@ AB_SIMD static void integrate_tetrahedron(Surface* s, Sums* sums) {
   sums->volume = quad_dot3(a, bc) / -6;
 }
 
-// Only volume and faces, of a small solid: all that its normal takes. Each edge adds
-// [(r_l - r_r) . c] to 6 V, by the same reasoning as above.
-AB_SIMD static void integrate_small(Surface* s, Sums* sums) {
-  const abSmallSolid* p = &s->work->little;
-  uint8_t vert_of[AB_LITTLE_FACE];
-  abQuad twice[AB_LITTLE_FACE], origin = p->vert[__builtin_ctzll(p->alive)];
-  memset(vert_of, AB_LITTLE_VERT, (size_t)p->nface);
-  for (int k = 0; k < p->nedge; k++) {
-    abLink e = p->edge[k];
-    int l = ab_link_left(e), r = ab_link_right(e);
-    vert_of[l] = vert_of[r] = (uint8_t)ab_link_from(e);
-    twice[l] = twice[r] = quad_all(0);
-  }
-  double volume = 0;
-  for (int k = 0; k < p->nedge; k++) {
-    abLink e = p->edge[k];
-    int l = ab_link_left(e), r = ab_link_right(e);
-    abQuad a = quad_sub(p->vert[ab_link_from(e)], origin);
-    abQuad c = quad_cross(a, quad_sub(p->vert[ab_link_to(e)], origin));
-    twice[l] = quad_add(twice[l], c);
-    twice[r] = quad_sub(twice[r], c);
-    volume += quad_dot3(quad_sub(p->vert[vert_of[l]], p->vert[vert_of[r]]), c);
-  }
-  double area[4] = {0};
-  int nface = 0;
-  for (int f = 0; f < p->nface; f++) {
-    if (vert_of[f] == AB_LITTLE_VERT) continue;
-    abOverlapFace* face = &s->face[nface++];
-    set_face(s->work, f, face);
-    face->vector = quad_v3(quad_scale(0.5, twice[f]));
-    face->area = v3_dot(face->vector, face->normal);
-    area[face->owner] += face->area;
-  }
-  area[0] = area[AB_OWNER_A] + area[AB_OWNER_B] + area[AB_OWNER_BOTH];
-  memcpy(s->out->area, area, sizeof area);
-  s->out->nface = nface;
-  sums->volume = volume / 6;
-}
-
 // So many times the noise thick, an overlap has its centroid inside of its bounds.
 static const double THICK = 1e6;
 
@@ -406,18 +367,5 @@ abStatus ab_overlap_measure(const abOverlapWork* w, abArena* arena, abOverlap* o
   // An average of the vertices: where little more than rounding is left, that must not throw it out
   // of their bounds.
   if (sums.volume < THICK * w->noise * out->area[0]) keep_inside(out);
-  return AB_OK;
-}
-
-abStatus ab_overlap_measure_faces(const abOverlapWork* w, abArena* arena, abOverlap* out) {
-  if (!w->is_small) return ab_overlap_measure(w, arena, out);
-  Surface s = {.work = w, .out = out};
-  s.face = AB_TAKE(arena, abOverlapFace, w->little.nface);
-  if (!s.face) return AB_ERROR_MEMORY;
-  Sums sums;
-  integrate_small(&s, &sums);
-  out->face = s.face;
-  out->volume = sums.volume;
-  out->contact = is_thick(w, sums.volume, out->area[0]);
   return AB_OK;
 }

@@ -43,14 +43,11 @@ typedef struct abOverlapWork {
 } abOverlapWork;
 
 // Step by step what ab_overlap does at once: the two bodies; how they lie to each other, and
-// whether the boxes about them are further apart than `margin`; the overlap. In between A may be
-// moved by a vector of the world.
+// whether the boxes about them are apart; the overlap.
 abStatus ab_overlap_begin(abOverlapWork* work, const abPolyhedron* A, abPose pose_a,
                           const abPolyhedron* B, abPose pose_b);
-bool ab_overlap_sat(abOverlapWork* work, double margin);
-void ab_overlap_shift(abOverlapWork* work, abVec3 by);
-// `faces`: only volume, areas and faces without their vertices, which is all the normal needs.
-abStatus ab_overlap_finish(abOverlapWork* work, bool faces, abArena* arena, abOverlap* out);
+bool ab_overlap_sat(abOverlapWork* work);
+abStatus ab_overlap_finish(abOverlapWork* work, abArena* arena, abOverlap* out);
 
 // Half the extent of a box along n.
 static inline double ab_extent(abVec3 half, abVec3 n) {
@@ -63,6 +60,5 @@ abBounds ab_bounds_of(int n, const abVec3* point);
 // The surface that is left and its integrals into `out`; no contact if nothing thicker than the
 // noise is left. AB_ERROR_MEMORY: the arena is exhausted.
 abStatus ab_overlap_measure(const abOverlapWork* work, abArena* arena, abOverlap* out);
-abStatus ab_overlap_measure_faces(const abOverlapWork* work, abArena* arena, abOverlap* out);
 
 #endif

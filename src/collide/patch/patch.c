@@ -79,11 +79,11 @@ abVec3 ab_overlap_normal(const abOverlap* o, const abPatchHint* hint) {
 // The patch's normal; returns it in the overlap's frame.
 static abVec3 set_normal(const abOverlap* o, const abPatchHint* hint, abPatch* p) {
   abVec3 n;
-  if (!hint->fixed && hint->A && hint->B && sum_normal(o, &n)) {
+  if (hint->A && hint->B && sum_normal(o, &n)) {
     p->normal = quat_rotate(o->frame.q, n);
     return n;
   }
-  p->normal = hint->fixed ? *hint->fixed : ab_overlap_normal(o, hint);
+  p->normal = ab_overlap_normal(o, hint);
   return quat_rotate(quat_conj(o->frame.q), p->normal);
 }
 
@@ -430,23 +430,6 @@ AB_SIMD AB_FLATTEN abStatus ab_patch_make(const abOverlap* o, const abPatchHint*
   ab_arena_release(scratch, mark);
   p->depth = ab_overlap_thickness(o, n, scratch);
   return p->depth >= 0 ? AB_OK : AB_ERROR_MEMORY;
-}
-
-int ab_patch_section(const abOverlap* o, const abPatch* patch, abArena* scratch, abVec2* polygon) {
-  abArenaMark mark = ab_arena_mark(scratch);
-  abVec3* cut = AB_TAKE(scratch, abVec3, o->nedge);
-  abVec2* point = AB_TAKE(scratch, abVec2, o->nedge);
-  abVec2* hull = AB_TAKE(scratch, abVec2, 2 * o->nedge);
-  int n = -1;
-  if (cut && point && hull) {
-    abVec3 normal = quat_rotate(quat_conj(o->frame.q), patch->normal);
-    int ncut = ab_overlap_section(o, (abPlane){normal, v3_dot(normal, o->centroid)}, cut);
-    project(o, patch, ncut, cut, point);
-    n = ab_hull2(ncut, point, hull);
-    for (int i = 0; i < n; i++) polygon[i] = hull[i];
-  }
-  ab_arena_release(scratch, mark);
-  return n;
 }
 
 // Q = [S 1, -[m x]; [m x], tr(M) 1 - M] with m, M the first and second moments in space, because

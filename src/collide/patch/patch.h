@@ -9,7 +9,6 @@
 
 // What helps to choose a frame; each may be NULL.
 typedef struct abPatchHint {
-  const abVec3* fixed;   // the normal to use whatever the overlap says, from B to A
   const abVec3* normal;  // of the same pair in the last step, from B to A
   const abVec3* t1;      // likewise
   const abPolyhedron *A, *B;
@@ -57,15 +56,6 @@ static inline abVec3 ab_plane_normal(abQuat q) {
 
 // The restitution normal of an overlap in contact, world, from B to A.
 abVec3 ab_overlap_normal(const abOverlap* overlap, const abPatchHint* hint);
-
-// Where the overlap is cut by the contact plane of the patch, in the plane coordinates of the
-// patch, counter-clockwise: the polygon that the authors' own program of Wakisaka & Sugihara uses
-// for friction. Never larger than the projection patch->polygon, and equal to it where the overlap
-// has sides parallel to the normal (a resting box); a wedge's section is half as wide as its
-// projection where the plane halves its height. polygon has room for overlap->nedge points; returns
-// their number, -1 if the scratch is exhausted.
-int ab_patch_section(const abOverlap* overlap, const abPatch* patch, abArena* scratch,
-                     abVec2* polygon);
 
 // Convex hull of n points, counter-clockwise, without points on its sides (to rounding); sorts the
 // points. hull has room for 2 n. Returns the number of corners.

@@ -6,7 +6,7 @@
 // all that is divided by the area, and so narrow that rolling costs less than a millionth of the
 // speed in a step.
 //
-// Along the strip the thickness is linear: H(x) = H + s x, |x| <= a, here with the margin added.
+// Along the strip the thickness is linear: H(x) = H + s x, |x| <= a.
 // The patch's centre is its barycentre, s a^2 / (3 H) from the middle, so that the first moments
 // vanish as they do for an overlap's.
 #include "collide/patch/round.h"
@@ -20,7 +20,7 @@ static const double WIDTH = 1e-5;
 static const double STANDING_AXIS = 0.7;
 
 // Where the round side meets the other surface: from p[0] to p[1], on the other surface, with
-// thickness (margin added) H[i] there.
+// thickness H[i] there.
 typedef struct Strip {
   abVec3 n;  // from 2 to 1
   abVec3 p[2];
@@ -38,7 +38,7 @@ static void frame(const abPatchHint* hint, abVec3 n, abPatch* patch) {
   patch->t2 = v3_cross(n, patch->t1);
 }
 
-static void make_patch(const Strip* strip, double margin, const abPatchHint* hint, abVec2* polygon,
+static void make_patch(const Strip* strip, const abPatchHint* hint, abVec2* polygon,
                        abPatch* patch) {
   *patch = (abPatch){.nvert = AB_ROUND_POLYGON, .polygon = polygon};
   frame(hint, strip->n, patch);
@@ -64,10 +64,10 @@ static void make_patch(const Strip* strip, double margin, const abPatchHint* hin
   patch->mxx = u.x * u.x * xx + u.y * u.y * yy;
   patch->myy = u.y * u.y * xx + u.x * u.x * yy;
   patch->mxy = u.x * u.y * (xx - yy);
-  patch->h0 = H + s * shift - margin;
+  patch->h0 = H + s * shift;
   patch->hx = s * u.x, patch->hy = s * u.y;
-  patch->depth = fmax(strip->H[0], strip->H[1]) - margin;
-  patch->volume = area * fmax(0, H - margin);
+  patch->depth = fmax(strip->H[0], strip->H[1]);
+  patch->volume = area * H;
   abVec3 middle = v3_scale(0.5, v3_add(strip->p[0], strip->p[1]));
   abVec3 lengthwise = v3_add(v3_scale(u.x, patch->t1), v3_scale(u.y, patch->t2));
   // Half-way between the two surfaces.
@@ -125,7 +125,7 @@ static bool lowest_line(const abShape* shape, abPose pose, abVec3 n, abVec3 cent
   return true;
 }
 
-static bool on_plane(const abShape* shape, abPose pose, abPose plane, double margin, Strip* strip) {
+static bool on_plane(const abShape* shape, abPose pose, abPose plane, Strip* strip) {
   abVec3 up = quat_rotate(plane.q, v3(0, 0, 1)), centre[2];
   double below;
   if (!lowest_line(shape, pose, up, centre, &below, &strip->radius)) return false;
@@ -139,7 +139,7 @@ static bool on_plane(const abShape* shape, abPose pose, abPose plane, double mar
   strip->n = up;
   for (int i = 0; i < 2; i++) {
     double height = v3_dot(up, v3_sub(centre[i], plane.p));
-    strip->H[i] = below - height + margin;
+    strip->H[i] = below - height;
     strip->p[i] = v3_add(v3_axpy(-height, up, centre[i]), lean);
   }
   return true;
@@ -151,32 +151,31 @@ static bool on_plane(const abShape* shape, abPose pose, abPose plane, double mar
 // The ball about one point of the capsule's axis against the other shape; false if the point is
 // inside.
 static bool ball_distance(const abShape* round, abVec3 centre, const abShape* other, abPose pose,
-                          double margin, abVec3* p, abVec3* n, double* H) {
+                          abVec3* p, abVec3* n, double* H) {
   abShape ball = {.type = AB_SHAPE_SPHERE, .size = v3(round->size.x, 0, 0)};
   abDistance d;
   ab_distance(&ball, (abPose){centre, quat_identity()}, other, pose, NULL, &d);
-  *p = d.point2, *n = d.normal, *H = margin - d.separation;
+  *p = d.point2, *n = d.normal, *H = -d.separation;
   return !d.overlap;
 }
 
 // A capsule's line of contact ends where the ball at its end touches in the same direction as the
 // nearest one; where the other surface ends before, only the nearest point counts.
 static bool on_convex(const abShape* round, abPose pose, const abShape* other, abPose other_pose,
-                      double margin, Strip* strip) {
+                      Strip* strip) {
   abDistance d;
   ab_distance(round, pose, other, other_pose, NULL, &d);
   if (d.overlap) return false;
   strip->n = d.normal;
   strip->radius = round->size.x;
-  for (int i = 0; i < 2; i++) strip->p[i] = d.point2, strip->H[i] = margin - d.separation;
+  for (int i = 0; i < 2; i++) strip->p[i] = d.point2, strip->H[i] = -d.separation;
   if (round->type != AB_SHAPE_CAPSULE || strip->H[0] <= 0) return true;
   abVec3 axis = quat_rotate(pose.q, v3(0, 0, 1));
   for (int i = 0; i < 2; i++) {
     abVec3 p, n;
     double H;
     abVec3 end = v3_axpy(i ? round->size.y : -round->size.y, axis, pose.p);
-    if (ball_distance(round, end, other, other_pose, margin, &p, &n, &H) &&
-        v3_dot(n, d.normal) > 1 - 1e-9)
+    if (ball_distance(round, end, other, other_pose, &p, &n, &H) && v3_dot(n, d.normal) > 1 - 1e-9)
       strip->p[i] = p, strip->H[i] = H;
   }
   return true;
@@ -186,20 +185,19 @@ static bool has_round_skin(const abShape* s) {
   return s->type == AB_SHAPE_SPHERE || s->type == AB_SHAPE_CAPSULE;
 }
 
-bool ab_round_patch(const abPair* pair, double margin, const abPatchHint* hint, abVec2* polygon,
-                    abPatch* patch) {
+bool ab_round_patch(const abPair* pair, const abPatchHint* hint, abVec2* polygon, abPatch* patch) {
   Strip strip;
   const abShape *a = pair->shape1, *b = pair->shape2;
   bool handled, second = false;
   if (b->type == AB_SHAPE_PLANE) {
-    handled = on_plane(a, pair->pose1, pair->pose2, margin, &strip);
+    handled = on_plane(a, pair->pose1, pair->pose2, &strip);
   } else if (a->type == AB_SHAPE_PLANE) {
-    handled = on_plane(b, pair->pose2, pair->pose1, margin, &strip);
+    handled = on_plane(b, pair->pose2, pair->pose1, &strip);
     second = true;
   } else if (has_round_skin(a)) {
-    handled = on_convex(a, pair->pose1, b, pair->pose2, margin, &strip);
+    handled = on_convex(a, pair->pose1, b, pair->pose2, &strip);
   } else if (has_round_skin(b)) {
-    handled = on_convex(b, pair->pose2, a, pair->pose1, margin, &strip);
+    handled = on_convex(b, pair->pose2, a, pair->pose1, &strip);
     second = true;
   } else {
     return false;
@@ -208,12 +206,11 @@ bool ab_round_patch(const abPair* pair, double margin, const abPatchHint* hint, 
   *patch = (abPatch){.kind = AB_PATCH_NONE};
   if (!clip(&strip)) return true;
   // p lies on the surface of the other body, from which n points to the round one. Where that is
-  // body 2, its own surface is the one to start from, H - margin against n, and n points the other
-  // way.
+  // body 2, its own surface is the one to start from, H against n, and n points the other way.
   if (second) {
-    for (int i = 0; i < 2; i++) strip.p[i] = v3_axpy(margin - strip.H[i], strip.n, strip.p[i]);
+    for (int i = 0; i < 2; i++) strip.p[i] = v3_axpy(-strip.H[i], strip.n, strip.p[i]);
     strip.n = v3_neg(strip.n);
   }
-  make_patch(&strip, margin, hint, polygon, patch);
+  make_patch(&strip, hint, polygon, patch);
   return true;
 }

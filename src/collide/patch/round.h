@@ -19,8 +19,7 @@ static inline bool ab_round_sides(const abShape* a, const abShape* b) {
 // The patch of a pair that touches with a round side: sphere, capsule, lying cylinder, ellipsoid on
 // a plane; sphere and capsule on anything convex. Returns false where the pair must be treated by
 // overlap volumes (flat sides, or overlaps deeper than the round skin). patch->kind stays
-// AB_PATCH_NONE where they are further apart than the margin.
-bool ab_round_patch(const abPair* pair, double margin, const abPatchHint* hint, abVec2* polygon,
-                    abPatch* patch);
+// AB_PATCH_NONE where they are apart.
+bool ab_round_patch(const abPair* pair, const abPatchHint* hint, abVec2* polygon, abPatch* patch);
 
 #endif

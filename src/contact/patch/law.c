@@ -297,14 +297,3 @@ void ab_patch_apply_G(const abPatchSlope* G, const double x[6], double y[6]) {
   y[3] = n[1] * x[2] + n[2] * x[3] + n[4] * x[4];
   y[4] = n[3] * x[2] + n[4] * x[3] + n[5] * x[4];
 }
-
-void ab_patch_expand_G(const abPatchSlope* G, double full[36]) {
-  for (int k = 0; k < 36; k++) full[k] = 0;
-  static const int tangential[3] = {0, 1, 5}, normal[3] = {2, 3, 4};
-  static const int packed[3][3] = {{0, 1, 3}, {1, 2, 4}, {3, 4, 5}};
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      full[tangential[i] * 6 + tangential[j]] = G->t[packed[i][j]];
-      full[normal[i] * 6 + normal[j]] = G->n[packed[i][j]];
-    }
-}

@@ -281,7 +281,6 @@ void ab_patch_set_load(abPatchLaw* law, double load);
 // Decides whether friction is integrated about the pole in this step.
 void ab_patch_choose_rule(abPatchLaw* law, const double V[6]);
 void ab_patch_apply_G(const abPatchSlope* G, const double x[6], double y[6]);  // y = G x
-void ab_patch_expand_G(const abPatchSlope* G, double full[36]);
 // Share of the load whose slip speed exceeds `speed`.
 double ab_patch_slipping_share(abPatchLaw* law, const double V[6], double speed);
 
