@@ -283,6 +283,12 @@ static void Q_is_the_integral_of_KtK(void** state) {
   ab_polyhedron_free(B);
 }
 
+static double polygon_area(int n, const abVec2* p) {
+  double area = 0;
+  for (int i = 0; i < n; i++) area += v2_cross(p[i], p[(i + 1) % n]) / 2;
+  return area;
+}
+
 static void hull_of_points_in_line_is_their_ends(void** state) {
   (void)state;
   abVec2 p[64], hull[128];
