@@ -82,7 +82,7 @@ test-tsan:
 SECONDS_EACH ?= 30
 test-fuzz:
 	@tools/setup.sh build test
-	@EXECUTIONS=$(EXECUTIONS) SEED=$(SEED) test/fuzz/run.sh $(SECONDS_EACH)
+	@EXECUTIONS=$(EXECUTIONS) SEED=$(SEED) JOBS=$(JOBS) test/fuzz/run.sh $(SECONDS_EACH)
 
 # The same bits by gcc, by clang, on a processor without AVX2 and on ARM: some minutes.
 test-processors:

@@ -35,6 +35,7 @@ static struct abArenaBlock* append(abArena* arena, struct abArenaBlock* last, si
   size_t over = (uintptr_t)(block + 1) & (ARENA_ALIGN - 1);
   char* at = (char*)(block + 1) + (over ? ARENA_ALIGN - over : 0);
   *block = (struct abArenaBlock){.before = last, .start = start, .size = size, .at = at};
+  ab_guard_close(at, size);
   if (last) last->after = block;
   return block;
 }
@@ -67,6 +68,7 @@ void* ab_arena_take_beyond(abArena* arena, size_t bytes) {
   enter(arena, block);
   arena->used = block->start + bytes;
   if (arena->used > arena->peak) arena->peak = arena->used;
+  ab_guard_open(block->at, bytes);
   return block->at;
 }
 
@@ -76,6 +78,7 @@ void* ab_arena_extend(abArena* arena, void* at, size_t bytes, size_t more) {
   if (at && more <= block->size - first - bytes) {
     arena->used = block->start + first + bytes + more;
     if (arena->used > arena->peak) arena->peak = arena->used;
+    ab_guard_open(at, bytes + more);
     return at;
   }
   void* moved = ab_arena_take(arena, bytes + more);
@@ -83,11 +86,31 @@ void* ab_arena_extend(abArena* arena, void* at, size_t bytes, size_t more) {
   return moved;
 }
 
+// What was taken since a mark.
+static void close_from(const abArena* arena, abArenaMark mark) {
+  for (struct abArenaBlock* b = arena->block; b && b->start + b->size > mark; b = b->before) {
+    size_t end = b->start + b->size, first = b->start > mark ? b->start : mark,
+           last = arena->used < end ? arena->used : end;
+    if (last > first) ab_guard_close(b->at + (first - b->start), last - first);
+  }
+}
+
 // Back to a mark, but not out of the block that the first taking after it went over to: whoever
 // takes more than he needs, gives back and takes less gets the same place.
 void ab_arena_release(abArena* arena, abArenaMark mark) {
   struct abArenaBlock* block = arena->block;
+  close_from(arena, mark);
   while (block && block->start > mark && block->entered != mark) block = block->before;
   if (block) enter(arena, block);
   arena->used = mark;
+}
+
+void* ab_arena_save(abArena* to, void* at, size_t bytes) {
+  void* saved = ab_arena_take(to, bytes);
+  if (!saved) return NULL;
+  ab_guard_open(at, bytes);
+  if (bytes > 0) memmove(saved, at, bytes);
+  ab_guard_close(at, bytes);
+  ab_guard_open(saved, bytes);
+  return saved;
 }

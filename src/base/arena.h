@@ -6,6 +6,8 @@
 
 #include <abut/types.h>
 
+#include "base/guard.h"
+
 typedef struct abArena {
   struct abArenaBlock* block;  // the one in use
   size_t begin, end;           // its bytes, counted on from those of the blocks before it
@@ -24,11 +26,13 @@ void ab_arena_free(abArena* arena);
 // beyond its capacity, which callers report.
 void* ab_arena_take_beyond(abArena* arena, size_t bytes);  // where the block is full
 static inline void* ab_arena_take(abArena* arena, size_t bytes) {
-  size_t first = (arena->used + 63) & ~(size_t)63;
+  size_t gap = arena->used > arena->begin ? AB_GUARD_GAP : 0;
+  size_t first = (arena->used + gap + 63) & ~(size_t)63;
   if (first < arena->begin) first = arena->begin;
   if (first > arena->end || bytes > arena->end - first) return ab_arena_take_beyond(arena, bytes);
   arena->used = first + bytes;
   if (arena->used > arena->peak) arena->peak = arena->used;
+  ab_guard_open(arena->at + (first - arena->begin), bytes);
   return arena->at + (first - arena->begin);
 }
 // More room for what was taken last, or for nothing yet (at = NULL, bytes = 0): where the block is
@@ -37,6 +41,9 @@ void* ab_arena_extend(abArena* arena, void* at, size_t bytes, size_t more);
 static inline abArenaMark ab_arena_mark(const abArena* arena) { return arena->used; }
 // What is taken next, if it is no larger, begins where the first taking after the mark did.
 void ab_arena_release(abArena* arena, abArenaMark mark);
+// Takes room in `to` for what was released just now, there or in another arena, and moves it there.
+// NULL as above.
+void* ab_arena_save(abArena* to, void* at, size_t bytes);
 
 #define AB_TAKE(arena, type, count) ((type*)ab_arena_take((arena), sizeof(type) * (size_t)(count)))
 

@@ -218,10 +218,8 @@ abStatus ab_block_symbolic(int n, const int* size, int nedge, const int (*edge)[
   ab_arena_release(scratch, mark);
   if (status != AB_OK) return status;
   // `keep` may be the same arena as `scratch`: then the rows move down over released memory
-  int* row = AB_TAKE(keep, int, e.nrow);
-  if (!row) return AB_ERROR_MEMORY;
-  memmove(row, e.row, sizeof(int) * (size_t)e.nrow);
-  e.row = row;
+  e.row = ab_arena_save(keep, e.row, sizeof(int) * (size_t)e.nrow);
+  if (!e.row) return AB_ERROR_MEMORY;
   for (int k = 0; k < n; k++) place[e.order[k]] = k;
   rename_rows(&e, n, place);
   s->size = own_size, s->offset = offset;

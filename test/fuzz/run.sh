@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the fuzz targets with clang and runs them: test/fuzz/run.sh SECONDS [BUILD] for a time each, or with EXECUTIONS=N in the
-# environment until they have run N inputs together. With SEED=N the search is the same each time, as long as the code is.
+# environment until they have run N inputs together. With SEED=N the search is the same each time, as long as the code is: it begins
+# with the seeds alone, not with what earlier ones have found. With JOBS=1 one target after the other, otherwise two side by side.
 # Seeds: all scenes and meshes under scenes/, compiled ones for the reader of model files, and recordings made for it. Fails when a
 # target finds something; the input is then in the build folder, named crash-*, leak-*, timeout-* or oom-*.
 set -eu
@@ -10,6 +11,7 @@ root=$(cd "$here/../.." && pwd)
 build=${2:-$root/build/fuzz}
 cmake -S "$here" -B "$build" -G Ninja -DCMAKE_C_COMPILER=clang >/dev/null
 cmake --build "$build"
+[ -z "${SEED:-}" ] || rm -rf "$build"/corpus_*
 mkdir -p "$build/seed_scene" "$build/seed_mesh" "$build/seed_grammar" "$build/seed_model" \
   "$build/corpus_scene" "$build/corpus_grammar" "$build/corpus_mesh" "$build/corpus_model" \
   "$build/seed_recording.d" "$build/seed_recording_edit" "$build/corpus_recording" "$build/corpus_recording_edit"
@@ -55,14 +57,17 @@ run_target() {
   }
   grep -E '^Done|stat::peak_rss_mb' "fuzz_$kind.log"
 }
-# Two side by side. Of a number of executions each target gets what it does in about the same time, in percent.
+# Of a number of executions each target gets what it does in about the same time, in percent.
 for two in scene=10,model=15 grammar=25,recording=15 mesh=30,recording_edit=5; do
-  one=${two%,*} other=${two#*,}
+  one=${two%,*} other=${two#*,} good=yes
   share() { [ -z "${EXECUTIONS:-}" ] || echo $((EXECUTIONS / 100 * ${1#*=})); }
-  run_target "${other%=*}" "$(share "$other")" &
-  beside=$!
-  good=yes
-  run_target "${one%=*}" "$(share "$one")" || good=no
-  wait $beside || good=no
+  if [ "${JOBS:-2}" = 1 ]; then
+    run_target "${other%=*}" "$(share "$other")" && run_target "${one%=*}" "$(share "$one")" || good=no
+  else
+    run_target "${other%=*}" "$(share "$other")" &
+    beside=$!
+    run_target "${one%=*}" "$(share "$one")" || good=no
+    wait $beside || good=no
+  fi
   [ $good = yes ] || exit 1
 done

@@ -223,7 +223,7 @@ static void check_polyhedron(const abPolyhedron* a, const abPolyhedron* b) {
   assert_true(a->volume == b->volume && a->radius == b->radius);
   const abSkin *s = ab_polyhedron_skin(a), *t = ab_polyhedron_skin(b);
   assert_true(s->size == t->size && s->thin == t->thin && s->boxlike == t->boxlike &&
-              s->box == t->box && s->nfoot == t->nfoot);
+              s->box == t->box && s->nsupport == t->nsupport);
 }
 
 static void comes_back(const char* path) {

@@ -360,7 +360,10 @@ static void set_even(abPatchLaw* law) {
   abPolygonMoments m;
   abVec2 origin;
   law->field[0] = 1, law->field[1] = law->field[2] = 0;
-  set_region(law, &origin, &m);
+  if (set_region(law, &origin, &m)) return;
+  // moments beyond all numbers
+  law->nregion = 1, law->region[0] = law->centre = law->centroid;
+  law->sum = 1, law->spread2 = 0, law->slender = true;
 }
 
 // False if none was found.
