@@ -1,6 +1,6 @@
-// Under AddressSanitizer what was not taken from an arena, or was given back, must not be touched, and
-// between two things that were taken lies a gap: a thing written beyond its end would only change
-// its neighbour, which nobody notices. In other builds this is nothing.
+// Under AddressSanitizer what was not taken from an arena, or was given back, must not be touched,
+// and between two things that were taken lies a gap: a thing written beyond its end would only
+// change its neighbour, which nobody notices. In other builds this is nothing.
 #ifndef ABUT_BASE_GUARD_H
 #define ABUT_BASE_GUARD_H
 
