@@ -92,8 +92,7 @@ class Context:
 OPEN = {(case_name, ms) for steps, names in {
     STEPS: """order_of_two/cylinders same_to_the_bit_when_larger same_to_the_bit_when_larger/cylinders flail_strikes flail_strikes/rough
               wedge_under_a_load/tons""",
-    (5, 10): "twisted_to_and_fro/tall cloud",
-    (5,): "ball_in_box",
+    (5, 10): "twisted_to_and_fro/tall cloud ball_in_box",
     (2, 5, 10): "mixed_heap",
     (10,): "ball_on_ball stack_hit_by_ball thin_bodies_100 same_when_turned same_to_the_bit_when_larger/small",
 }.items() for ms in steps for case_name in names.split()}
