@@ -1,4 +1,4 @@
-// Claims about bodies that a step would carry through others (src/holdback.c).
+// Claims about bodies that a step would carry through others (src/holdback.c, src/unseen.c).
 #include "holdback.h"
 
 #include "oracle/patch_world.h"
@@ -101,6 +101,32 @@ static void holding_back_keeps_momentum(void** state) {
   patch_free(&w);
 }
 
+// A row of cubes, weightless, the first of which flies: in one step it strikes the second, and that
+// would go on into the third, the third into the fourth, which their own motions do not tell. Where
+// nobody springs back, momentum alone says with what velocity they all go on.
+static void who_is_struck_meets_the_next_in_the_same_step(void** state) {
+  (void)state;
+  for (int n = 3; n <= 5; n++) {
+    PatchWorld w = patch_world(1e-2, -1);
+    for (int i = 0; i < n; i++)
+      patch_box(&w, &(PatchBox){.half = {0.05, 0.05, 0.05},
+                                .mass = 1,
+                                .mu = 0.3,
+                                .pose = {{0.105 * i, 0, 0}, {1, 0, 0, 0}}});
+    patch_ready(&w);
+    w.model->gravity = v3_zero();
+    set_motion(&w, 1, v3(5, 0, 0), v3_zero());
+    ab_forward(w.model, w.data);
+    for (int k = 0; k < 10; k++) {
+      patch_step(&w);
+      for (int i = 1; i < n; i++)
+        check_below(0.1 - (w.data->com[i + 1].x - w.data->com[i].x), 1e-6);
+    }
+    for (int i = 1; i <= n; i++) check_near(w.data->twist[i].lin.x, 5.0 / n, 1e-3);
+    patch_free(&w);
+  }
+}
+
 // Cubes that fall on each other at usual speeds are not its business.
 static void slow_bodies_are_not_held_back(void** state) {
   (void)state;
@@ -124,6 +150,7 @@ int main(void) {
       cmocka_unit_test(thin_bodies_that_tumble_stay_above_the_floor),
       cmocka_unit_test(body_that_is_struck_does_not_pass_the_floor),
       cmocka_unit_test(holding_back_keeps_momentum),
+      cmocka_unit_test(who_is_struck_meets_the_next_in_the_same_step),
       cmocka_unit_test(slow_bodies_are_not_held_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

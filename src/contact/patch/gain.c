@@ -11,9 +11,9 @@
 // for one contact tells how fast it may be; where the island as a whole would gain, all that is
 // taken back in it is slowed down, by the factor that the work at these velocities calls for.
 // And restitution of the normal velocity can gain where friction couples it with the tangential
-// one (Kane's paradox): then the rebound is lowered by halves. Depth that bodies began with, in
-// a scene or by somebody who moved them, is not of the simulation's making, and comes out anyhow.
-// Tests: test_patch_stories, test_stories_motion.
+// one (Kane's paradox): then the rebound is lowered by the share that is too much. Depth that
+// bodies began with, in a scene or by somebody who moved them, is not of the simulation's making,
+// and comes out anyhow. Tests: test_patch_stories, test_stories_motion.
 #include <math.h>
 
 #include "contact/patch/patch.h"

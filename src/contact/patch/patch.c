@@ -29,14 +29,17 @@
 //   The integral has closed forms (law.c).
 // 2 Target v*_c = min( k t_c, t_c / dt ): a gap may close, depth is taken back at the rate k =
 //   recovery / dt, but slowly (limit_recovery in setup.c). Bodies at rest lie g dt^2 /
-//   (recovery stiffness) deep: 1e-8 m at 1 ms. With restitution e, v*_c is the velocity at the end
-//   of the step after all the flights that fall into it, and the coordinates move as if the impulse
-//   had acted at its time (add_restitution).
+//   (recovery stiffness) deep: 1e-8 m at 1 ms. An impact is each corner's own: with restitution e,
+//   v*_c is the velocity at the end of the step after all the flights that fall into it; corners
+//   that do not strike are only kept out; and the coordinates move as if the impulse had acted at
+//   its time, with the levers of that time. Two free bodies that meet without restitution stop in
+//   the same way at the moment at which they meet (rebound.c).
 // 3 Stiffness in the kinetic metric: W = stiffness m with m the effective mass along n, times the
 //   load carried in units of m g dt where that is more than one. So nothing depends on units,
 //   and a patch that carries a thousand times its own bodies' weight gives way no more than one
 //   that carries itself: this is what lets a heavy body rest on a light one, and keeps towers
-//   straight.
+//   straight. A load that comes in this step counts in this step: where the solution bears much
+//   more than its stiffness was made for, the step is solved once more (ab_patch_stiffen).
 // 4 Sticking is a position: b(r) = r_b + theta_b n x r is a rigid displacement of the patch (the
 //   bristle), which takes up all relative motion, and carries the friction at rest. The patch's
 //   centre is remembered in the frames of both bodies; what lies between the two a step later is
@@ -48,10 +51,11 @@
 // 5 Drift. J v is the velocity at the start's configuration; whatever is carried round a corner
 //   also moves by r w^2 dt^2 / 2. What the last step moved beyond dt J v, per dt, is added to V:
 //   the law then sees displacements. Where the patch goes over a body, that is the way of ever new
-//   points (rolled in recall.c). Together with points and normal of the step's beginning and
-//   the gap of its end (touch/round.c) a rolling body is moved as by the leapfrog method: forces
-//   act between two velocities that are half a step before and after them, and the energy does not
-//   drift.
+//   points (rolled in recall.c). Of what rolls the geometry itself tells the drift: by how much the
+//   motion closes the gap, and carries the points of contact along, beyond first order (`closes`
+//   and `slides` of abPatch, touch/round.c). Together with points, normal and gap of the step's
+//   beginning a rolling body is then moved as by the leapfrog method: forces act between two
+//   velocities that are half a step before and after them, and the energy does not drift.
 // 6 Where friction acts is, in a patch that slides, where the pressure of this step does, in one
 // that
 //   sticks where it did in the last steps; the load N is always that of this step.
@@ -67,7 +71,7 @@
 //   to it for that share of this one, whatever the law adds (impact.c).
 //
 // 10 No step adds energy: where the depth that is taken back in an island would, all of it is taken
-//   back more slowly (gain.c).
+//   back more slowly, in the next step, too, and rebounds are lowered (gain.c).
 //
 // Solving. Islands are solved one by one, in parallel, by Newton's method with the block-sparse
 // factorisation: solve.c. Impulses handed out always belong exactly to the velocities they
