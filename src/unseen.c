@@ -4,7 +4,7 @@
 // that another one stops in mid-air is in the way of the next, which the free motion did not see.
 // Where the solved motion brings two bodies into each other by more than a trace and the step's
 // contacts do not know of them, the two become a pair, seen along that motion, and the step is
-// solved again from where the last one left it. What that strikes in turn is found by the next
+// solved again, from where the last answer left it. What that strikes in turn is found by the next
 // look. What is left after some of them is held back (holdback.c). Tests: test_holdback,
 // test_stories_motion.
 #include "unseen.h"

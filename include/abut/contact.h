@@ -96,6 +96,8 @@ typedef struct abPair {
   uint64_t key;  // of the two geoms; pairs are sorted by it, and it is the same from step to step
   void* memory;  // the model's bytes for this pair, as it left them in the last step; zero when new
   bool fresh;    // the pair was not in contact in the last step
+  const void* tried;  // where a step is solved once more, with other pairs: the model's bytes as it
+                      // left them the time before, a place to begin; else NULL
   bool held;     // equalities hold the two bodies so that nothing can open the contact
   abPatch patch;          // kind AB_PATCH_NONE where the model requires only pairs
   abSurface surface;      // friction and restitution

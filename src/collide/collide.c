@@ -68,6 +68,7 @@ static void name_pair(const abModel* model, const abData* data, const int candid
   pair->body1 = b1, pair->body2 = b2;
   pair->geom1 = g1, pair->geom2 = g2;
   pair->key = ab_pair_key(g1, g2);
+  pair->tried = NULL;
   pair->shape1 = &model->geom[g1].shape, pair->shape2 = &model->geom[g2].shape;
   pair->pose1 = data->geom_pose[g1], pair->pose2 = data->geom_pose[g2];
   pair->memory = NULL;
@@ -295,13 +296,19 @@ static bool look_at(const Job* job, abData* data, uint64_t key, Record* r) {
   return true;
 }
 
+// What the contact model has left of the pairs so far is where it begins the next time.
 static abStatus merge(abData* data, int n, const abPair* more) {
   int before = data->internal->npair, i = 0, j = 0;
+  size_t bytes = data->contact->memory_bytes(data->internal->param);
   abPair* pair = AB_TAKE(data->internal->step_arena, abPair, before + n);
-  if (!pair) return AB_ERROR_MEMORY;
+  char* tried = ab_arena_take(data->internal->step_arena, bytes * (size_t)before);
+  if (!pair || !tried) return AB_ERROR_MEMORY;
   for (int k = 0; k < before + n; k++) {
     bool old = j == n || (i < before && data->internal->pair[i].key < more[j].key);
-    pair[k] = old ? data->internal->pair[i++] : more[j++];
+    pair[k] = old ? data->internal->pair[i] : more[j++];
+    if (!old) continue;
+    pair[k].tried = memcpy(tried + bytes * (size_t)i, pair[k].memory, bytes);
+    i++;
   }
   return set_pairs(data, before + n, pair);
 }

@@ -240,6 +240,18 @@ static bool has_levers_of_impact(const abPatch* p, abPatchContact* c) {
   return true;
 }
 
+// Where the same step is solved once more, with other pairs beside: from where it has come to.
+static void go_on_from(const abPatchMemory* tried, abPatchContact* c,
+                       const abPatchSystem* system) {
+  for (int k = 0; k < 6; k++) c->impulse[k] = tried->impulse[k] - c->given[k];
+  c->X[0] = tried->slide[0] - c->law.bristle[0];
+  c->X[1] = tried->slide[1] - c->law.bristle[1];
+  c->X[5] = tried->slide[2] - c->law.bristle[2];
+  if (c->impulse[2] > AB_PATCH_UNFORESEEN * c->stiff_for) set_stiffness(system, c, c->impulse[2]);
+  ab_patch_recall_state(c, tried->field);
+  ab_patch_set_load(&c->law, fmax(tried->load, ab_patch_least_load(c)));
+}
+
 AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int i, double* store) {
   const abContactProblem* problem = system->problem;
   int index = system->pair[i];
@@ -247,6 +259,7 @@ AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int i, d
   const abPair* pair = &problem->pair[index];
   const abPatch* patch = &pair->patch;
   abPatchMemory* memory = pair->memory;
+  const abPatchMemory* tried = pair->tried;
   abPatchPlace place = {0};
   memset(c->drift, 0, sizeof c->drift);
   memset(c->given, 0, sizeof c->given);
@@ -271,6 +284,7 @@ AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int i, d
   double unit = fmax(unit_speed(system, c, 0), borne);
   // what the last step could not take back without gaining energy, this one hardly can
   c->slowed = fresh || c->sunk ? 1 : fmin(1, AB_PATCH_SPED_UP * memory->slowed);
+  if (tried) c->slowed = tried->slowed;
   set_targets(system, pair, c, unit, system->alone[i]);
   if (has_levers_of_impact(patch, c)) {
     find_motion(problem, c);
@@ -300,6 +314,7 @@ AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int i, d
   c->known = c->pinned = false;
   ab_patch_set_load(&c->law, fmax(load - c->given[2], 1e-9 * c->mass * c->unit));
   ab_patch_choose_rule(&c->law, c->start);
+  if (tried) go_on_from(tried, c, system);
 }
 
 // --- the system
