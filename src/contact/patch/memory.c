@@ -104,6 +104,9 @@ static void keep(const abPatchIsland* island, abPatchContact* c) {
   m->rest = c->rest;
   m->sunk = c->sunk;
   m->slowed = c->slowed;
+  m->spread[0] = c->law.centre.x + c->law.at[0], m->spread[1] = c->law.centre.y + c->law.at[1];
+  m->stiff_for = c->stiff_for;
+  m->moves = c->moves;
   memcpy(m->rests, c->rests, sizeof m->rests);
 }
 

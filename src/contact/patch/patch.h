@@ -178,8 +178,11 @@ typedef struct abPatchMemory {
   double rest;      // depth at which it was found and rests, or 0
   double rests[3];  // and the thickness
   double slowed;    // by what share depth was taken back more slowly, for the sake of the energy
+  // where a step that is solved once more begins
+  double spread[2];  // where friction acted
+  double stiff_for;  // the load that its stiffness belonged to
   // flags; bytes, since a state may come from a file
-  unsigned char slipping, about_pole, held, sunk;
+  unsigned char slipping, about_pole, held, sunk, moves;
 } abPatchMemory;
 
 // Where the last step's patch is now, as each of its two bodies carries it, and what lies between

@@ -247,8 +247,11 @@ static void go_on_from(const abPatchMemory* tried, abPatchContact* c,
   c->X[0] = tried->slide[0] - c->law.bristle[0];
   c->X[1] = tried->slide[1] - c->law.bristle[1];
   c->X[5] = tried->slide[2] - c->law.bristle[2];
-  if (c->impulse[2] > AB_PATCH_UNFORESEEN * c->stiff_for) set_stiffness(system, c, c->impulse[2]);
+  set_stiffness(system, c, tried->stiff_for);
   ab_patch_recall_state(c, tried->field);
+  c->moves = tried->moves;
+  c->law.about_pole = tried->about_pole;
+  ab_patch_spread(&c->law, tried->spread[0], tried->spread[1]);
   ab_patch_set_load(&c->law, fmax(tried->load, ab_patch_least_load(c)));
 }
 

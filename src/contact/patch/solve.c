@@ -284,7 +284,8 @@ typedef struct Progress {
   int accepted;  // how often loads that are right to the tolerance are followed on
   double tolerance, enough;
   double gap, best, taken;
-  double way;  // that contacts alone would go from V, the last time
+  double way;  // the shortest that contacts alone would go from V
+  int stale;   // steps since that was halved
   abPatchFollow loads;
 } Progress;
 
@@ -308,6 +309,14 @@ static Progress begin_progress(abPatchIsland* island) {
                               .share = 0.5}};
 }
 
+// The line search straightens out about one contact in a step.
+static int patience(const abPatchIsland* island) {
+  int moved = 0;
+  for (int i = 0; i < island->ncontact && moved < AB_PATCH_STALE; i++)
+    moved += island->contact[i]->moved;
+  return moved;
+}
+
 static void look_again(abPatchIsland* island, Progress* p) {
   ab_patch_evaluate_all(island);
   measure(island, &p->gap);
@@ -321,8 +330,9 @@ static void look(abPatchIsland* island, Progress* p, int n) {
   turn |= n > 0 && (island->residual <= AB_PATCH_RELAXED || n >= AB_PATCH_MOST_RELAXED);
   if (n > 0 && p->relaxed && !turn) {
     double way = ab_patch_relax(island, false);
-    turn = !(way > 0 && way <= AB_PATCH_ASTRAY * p->way);
-    p->way = way;
+    p->stale = way < 0.5 * p->way ? 0 : p->stale + 1;
+    p->way = fmin(way, p->way);
+    turn = !(way > 0) || p->stale >= patience(island);
   }
   if (turn && p->relaxed && !p->direct) ab_patch_stiffen(island);
   if (turn) p->relaxed = false;
@@ -370,7 +380,7 @@ static abStatus prepare(abPatchIsland* island, abPatchWork* w, Progress* p) {
   if (p->direct)
     begin_at_last(island);
   else
-    p->way = ab_patch_relax(island, true);
+    p->way = ab_patch_relax(island, true), p->stale = 0;
   island->residual = ab_patch_residual(island);
   return AB_OK;
 }

@@ -173,7 +173,7 @@ enum { AB_PATCH_FIELD_STEPS = 8 };
 enum { AB_PATCH_FEW = 1 };
 #define AB_PATCH_FEW_SHARE 1e-6
 // Steps with each contact relaxed. More: time only; fewer: heaps need the slow way.
-enum { AB_PATCH_MOST_RELAXED = 8 };
+enum { AB_PATCH_MOST_RELAXED = 24 };
 // In the first of them a contact begins where the last step left it if its velocity has changed by
 // less than this share of its unit. Larger: those that strike begin far off; smaller: what slowly
 // slides and turns takes twice the steps.
@@ -184,10 +184,10 @@ enum { AB_PATCH_MOST_RELAXED = 8 };
 #define AB_PATCH_RUNS_AWAY 1e4
 // Or until the residual is this small.
 #define AB_PATCH_RELAXED 0.2
-// Or until the contacts alone would go so many times as far from where they are, as an energy, as
-// before the step. Larger: towers, where each contact supports the next, are taken apart and have
-// to be put together again; smaller: heaps that fall take the other way too soon.
-#define AB_PATCH_ASTRAY 9.0
+// Or until so many steps have not halved the way that the contacts alone would go, as an energy.
+// Fewer: heaps that fall take the slow way too soon; more: towers, where each contact supports the
+// next, are taken apart and have to be put together again.
+enum { AB_PATCH_STALE = 3 };
 // Each contact alone: how much stiffer than its own bodies its surroundings are taken. Softer: full
 // steps oscillate; stiffer: they are short.
 #define AB_PATCH_STIFFER 1.5
