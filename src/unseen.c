@@ -5,8 +5,8 @@
 // Where the solved motion brings two bodies into each other by more than a trace and the step's
 // contacts do not know of them, the two become a pair, seen along that motion, and the step is
 // solved again, from where the last answer left it. What that strikes in turn is found by the next
-// look. What is left after some of them is held back (holdback.c). Tests: test_holdback,
-// test_stories_motion.
+// look. What is left after some of them is held back (holdback.c), and so are bodies that spring
+// back: of them one impact comes after the other. Tests: test_holdback, test_stories_motion.
 #include "unseen.h"
 
 #include <string.h>

@@ -323,7 +323,9 @@ abStatus ab_collide_add(const abModel* model, abData* data, int n, const uint64_
   for (int i = 0; i < n; i++) {
     Record r;
     if (!look_at(&job, data, key[i], &r)) return AB_ERROR_MEMORY;
-    if (r.keep && depth_then(data, motion, &r.pair) > share * thinner(&r.pair))
+    // who springs back is struck first, and strikes then: in the next step
+    bool springs = r.pair.surface.restitution > 0;
+    if (r.keep && !springs && depth_then(data, motion, &r.pair) > share * thinner(&r.pair))
       more[found++] = r.pair;
   }
   *any = found > 0;
