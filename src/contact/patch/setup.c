@@ -241,8 +241,7 @@ static bool has_levers_of_impact(const abPatch* p, abPatchContact* c) {
 }
 
 // Where the same step is solved once more, with other pairs beside: from where it has come to.
-static void go_on_from(const abPatchMemory* tried, abPatchContact* c,
-                       const abPatchSystem* system) {
+static void go_on_from(const abPatchMemory* tried, abPatchContact* c, const abPatchSystem* system) {
   for (int k = 0; k < 6; k++) c->impulse[k] = tried->impulse[k] - c->given[k];
   c->X[0] = tried->slide[0] - c->law.bristle[0];
   c->X[1] = tried->slide[1] - c->law.bristle[1];
@@ -253,6 +252,11 @@ static void go_on_from(const abPatchMemory* tried, abPatchContact* c,
   c->law.about_pole = tried->about_pole;
   ab_patch_spread(&c->law, tried->spread[0], tried->spread[1]);
   ab_patch_set_load(&c->law, fmax(tried->load, ab_patch_least_load(c)));
+}
+
+// What the last step could not take back without gaining energy, this one hardly can.
+static double again_faster(const abPatchMemory* m) {
+  return fmin(1, fmax(AB_PATCH_SLOWEST, AB_PATCH_SPED_UP * m->slowed));
 }
 
 AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int i, double* store) {
@@ -285,8 +289,7 @@ AB_SIMD AB_FLATTEN static void set_contact(const abPatchSystem* system, int i, d
   // a load at rest needs its share of the stiffness, whatever its size
   double borne = load / (c->mass * firmness(system, c, load));
   double unit = fmax(unit_speed(system, c, 0), borne);
-  // what the last step could not take back without gaining energy, this one hardly can
-  c->slowed = fresh || c->sunk ? 1 : fmin(1, AB_PATCH_SPED_UP * memory->slowed);
+  c->slowed = fresh || c->sunk ? 1 : again_faster(memory);
   if (tried) c->slowed = tried->slowed;
   set_targets(system, pair, c, unit, system->alone[i]);
   if (has_levers_of_impact(patch, c)) {

@@ -81,6 +81,8 @@ enum { AB_PATCH_MOST_LOWERED = 8 };
 // Recovery that was slowed down may be this many times as fast in the next step. Larger: most steps
 // are solved twice; smaller: depth stays for longer.
 #define AB_PATCH_SPED_UP 1.1
+// And begins with at least this share. Smaller: what could take nothing back once never will.
+#define AB_PATCH_SLOWEST 0.05
 // Rounds in which recovery is slowed down. Fewer: some of the gain is left.
 enum { AB_PATCH_MOST_SLOWED = 5 };
 // A contact that begins deeper than this share of the thinner body, and than its motion explains,
