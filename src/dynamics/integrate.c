@@ -57,16 +57,24 @@ static bool meets_another(const abModel* model, const abData* data, int body) {
   return any;
 }
 
-// What the angular momentum L makes of the spin at the orientation that a shift led to. It may be
-// of more energy than where it was solved for, by the order of the step. Where two movers share the
-// momentum, that is kept; else no more energy than there was.
-static abVec3 spin_after_shift(const abModel* model, const abData* data, int b, abQuat q, abVec3 L,
-                               abVec3 solved) {
+#define SPIN_GAIN 1e-3  // share of the energy
+// What the angular momentum makes of the spin at the orientation that a shift led to. It may be
+// of more energy than where it was solved for, by the order of the step, and of needles by much
+// more. Where two movers share the momentum, that is kept, and if need be the turn goes without the
+// shift; else no more energy than there was.
+static abSpin spin_after_shift(const abModel* model, const abData* data, int b, abSpin start,
+                               abVec3 shift, double h) {
+  abSpin plain = ab_spin_free(start, h), moved = start;
+  moved.w = v3_add(start.w, shift);
+  moved = ab_spin_free(moved, h);
   const abBody* body = &model->body[b];
-  if (!(v3_norm2(solved) > 0)) return v3_zero();
-  abVec3 w = ab_spin_velocity(quat_mul(q, body->inertia_q), body->inertia, L);
-  double had = v3_dot(solved, L), has = v3_dot(w, L);
-  return has > had && !meets_another(model, data, b) ? v3_scale(sqrt(had / has), w) : w;
+  abVec3 L = m3_apply(&data->inertia[b], start.w);
+  moved.w = ab_spin_velocity(quat_mul(moved.q, body->inertia_q), body->inertia, L);
+  double had = v3_dot(start.w, L), has = v3_dot(moved.w, L);
+  if (!(has > had)) return moved;
+  if (meets_another(model, data, b)) return has > (1 + SPIN_GAIN) * had ? plain : moved;
+  moved.w = v3_scale(sqrt(had / has), moved.w);
+  return moved;
 }
 
 // The angular momentum at the end is that of v_solved, whatever the shift.
@@ -76,10 +84,10 @@ static void free_body(const abModel* model, abData* data, const abMover* mover, 
   int b = mover->body0;
   const abBody* body = &model->body[b];
   double* q = data->q + model->joint[body->joint0].q0;
-  abVec3 L = m3_apply(&data->inertia[b], end.ang);
-  abSpin spin = {data->pose[b].q, v3_add(end.ang, shift.ang), body->inertia_q, body->inertia};
-  spin = ab_spin_free(spin, h);
-  end.ang = v3_norm2(shift.ang) > 0 ? spin_after_shift(model, data, b, spin.q, L, end.ang) : spin.w;
+  abSpin spin = {data->pose[b].q, end.ang, body->inertia_q, body->inertia};
+  bool shifted = v3_norm2(shift.ang) > 0;
+  spin = shifted ? spin_after_shift(model, data, b, spin, shift.ang, h) : ab_spin_free(spin, h);
+  end.ang = spin.w;
   move_free(q, v3_scale(h, v3_add(end.lin, shift.lin)), data->pose[b].q, spin.q,
             v3_sub(data->com[b], data->pose[b].p));
   if (share < 1) {
