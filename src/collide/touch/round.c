@@ -235,7 +235,8 @@ static bool roll_on_round(const abTouchWork* w, const abTouchPlace* at, double r
   abTouchWay first;
   ab_touch_place(w, 0, &start);
   ab_touch_find_way(w, &start, w->touch->normal, &first);
-  if (first.side >= 0 || fabs(first.gap) > w->touch->tolerance) return false;
+  if (first.side >= 0 || first.gap > w->touch->tolerance) return false;
+  if (first.gap < -AB_TOUCH_NOT_DEEP * w->size) return false;
   if (v3_dot(first.n, way->n) < 0.9) return false;
   abTouchLine la = ab_touch_line(w, &start, 0, first.n), lb = ab_touch_line(w, &start, 1, first.n);
   Strip now;

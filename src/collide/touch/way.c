@@ -10,8 +10,6 @@
 enum { MAX_ADVANCES = 24 };
 // What is left of a skin where the nearest points below it are looked for.
 static const double THIN_SKIN = 1e-3;
-// Who comes deeper than this share of the smaller body strikes.
-static const double NOT_DEEP = 0.1;
 
 void ab_touch_place(const abTouchWork* w, double time, abTouchPlace* out) {
   out->time = time;
@@ -339,7 +337,24 @@ static bool rolls_on(const abTouchWork* w, const abTouchWay* way, double before)
   if (way->side < 0 && skins == 0) return false;
   double tolerance = w->touch->tolerance, near = w->touch->pressed ? tolerance : w->touch->margin;
   if (skins == 2 && before < -tolerance) return false;  // nor do these roll on, deep in each other
-  return before <= near && way->gap > fmin(before, 0) - NOT_DEEP * w->size;
+  return before <= near && way->gap > fmin(before, 0) - AB_TOUCH_NOT_DEEP * w->size;
+}
+
+// It strikes, or comes from the other side; what lies deep all the time does neither.
+static bool comes_in(const abTouchWork* w, double before, double after) {
+  const abTouch* t = w->touch;
+  return after < (before > t->margin ? 0 : -t->tolerance) && after < before - t->tolerance;
+}
+
+static bool comes_out(const abTouchWork* w, double before, double after) {
+  return before < -w->touch->tolerance && before < after - w->touch->tolerance;
+}
+
+// Two round bodies have no face whose direction turns with them: their gap at the start is that
+// along its own direction.
+static bool turns_alone(const abTouchWork* w) {
+  const abTouchSide *a = &w->side[0], *b = &w->side[1];
+  return a->poly && b->poly && !ab_touch_flat(a) && !ab_touch_flat(b);
 }
 
 AB_SIMD AB_FLATTEN bool ab_touch_meet(const abTouchWork* w, abTouchPlace* at, abTouchWay* way) {
@@ -349,10 +364,13 @@ AB_SIMD AB_FLATTEN bool ab_touch_meet(const abTouchWork* w, abTouchPlace* at, ab
   ab_touch_place(w, t->h, at);
   ab_touch_find_way(w, at, t->normal, way);
   double before = gap_before(w, &start, at, way);
-  // it strikes, or comes from the other side; what lies deep all the time does neither
-  bool strikes = way->gap < (before > t->margin ? 0 : -t->tolerance);
-  strikes = strikes && way->gap < before - t->tolerance;
-  bool passes = before < -t->tolerance && before < way->gap - t->tolerance;
+  bool strikes = comes_in(w, before, way->gap), passes = comes_out(w, before, way->gap);
+  if ((strikes || passes) && turns_alone(w)) {
+    abTouchWay first;
+    ab_touch_find_way(w, &start, t->normal, &first);
+    before = first.gap;
+    strikes = comes_in(w, before, way->gap), passes = comes_out(w, before, way->gap);
+  }
   if (strikes && rolls_on(w, way, before)) return true;
   if (strikes || (passes && !stays_apart(w, &start, at))) return advance(w, at, way);
   // with the loads of the step
