@@ -8,8 +8,8 @@
 #define AB_TOUCH_DOT 1e-5
 // Faces of a polyhedron that are looked at one by one, at most.
 #define AB_TOUCH_MANY_FACES 200
-// Who comes deeper than this share of the smaller body strikes, or is too deep for its normal to tell
-// how it rolls on.
+// Who comes deeper than this share of the smaller body strikes, or is too deep for its normal to
+// tell how it rolls on.
 #define AB_TOUCH_NOT_DEEP 0.1
 
 // Both bodies at some time of the step; from the work's origin.
