@@ -64,7 +64,7 @@ static bool meets_another(const abModel* model, const abData* data, int body) {
 // shift; else no more energy than there was.
 static abSpin spin_after_shift(const abModel* model, const abData* data, int b, abSpin start,
                                abVec3 shift, double h) {
-  abSpin plain = ab_spin_free(start, h), moved = start;
+  abSpin moved = start;
   moved.w = v3_add(start.w, shift);
   moved = ab_spin_free(moved, h);
   const abBody* body = &model->body[b];
@@ -72,7 +72,8 @@ static abSpin spin_after_shift(const abModel* model, const abData* data, int b, 
   moved.w = ab_spin_velocity(quat_mul(moved.q, body->inertia_q), body->inertia, L);
   double had = v3_dot(start.w, L), has = v3_dot(moved.w, L);
   if (!(has > had)) return moved;
-  if (meets_another(model, data, b)) return has > (1 + SPIN_GAIN) * had ? plain : moved;
+  if (meets_another(model, data, b))
+    return has > (1 + SPIN_GAIN) * had ? ab_spin_free(start, h) : moved;
   moved.w = v3_scale(sqrt(had / has), moved.w);
   return moved;
 }
