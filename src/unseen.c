@@ -47,14 +47,21 @@ static abStatus look(const abModel* model, abData* data, const abAnswer* answer,
   return ab_collide_add(model, data, w.nkey, w.key, motion, AB_UNSEEN_DEEP, any);
 }
 
+// Joint trees are not followed.
+static bool is_for(const abModel* model, const abData* data) {
+  bool any = false;
+  for (int m = 0; m < model->nmover && !any; m++) any = !model->mover[m].jointed;
+  return any && data->contact && data->contact->geometry == AB_GEOMETRY_TOUCH;
+}
+
 abStatus ab_impulses_of_all(const abModel* model, abData* data, abAnswer* answer) {
-  const abContactModel* contact = data->contact;
+  if (!is_for(model, data)) return ab_impulses(model, data, answer);
   size_t bytes = sizeof(double) * (size_t)model->nv;
   double* free = AB_TAKE(data->internal->scratch, double, model->nv);
   if (!free) return AB_ERROR_MEMORY;
   memcpy(free, data->v_free, bytes);
   abStatus status = ab_impulses(model, data, answer);
-  bool any = contact && contact->geometry == AB_GEOMETRY_TOUCH;
+  bool any = true;
   for (int i = 0; i < UNSEEN_LOOKS && any && status == AB_OK; i++) {
     abArenaMark mark = ab_arena_mark(data->internal->scratch);
     int iterations = data->stat.iterations;
