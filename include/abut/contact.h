@@ -98,9 +98,9 @@ typedef struct abPair {
   bool fresh;    // the pair was not in contact in the last step
   const void* tried;  // where a step is solved once more, with other pairs: the model's bytes as it
                       // left them the time before, a place to begin; else NULL
-  bool held;     // equalities hold the two bodies so that nothing can open the contact
-  abPatch patch;          // kind AB_PATCH_NONE where the model requires only pairs
-  abSurface surface;      // friction and restitution
+  bool held;          // equalities hold the two bodies so that nothing can open the contact
+  abPatch patch;      // kind AB_PATCH_NONE where the model requires only pairs
+  abSurface surface;  // friction and restitution
   const abShape* shape1;  // of geom1
   const abShape* shape2;  // of geom2
   abPose pose1, pose2;    // of the shapes, in the world, at the start of the step [m]

@@ -225,18 +225,21 @@ static bool is_on_its_way(const abTouchWork* w, double r, abVec3 from, abVec3 to
 // Two round bodies that roll on each other, or one that goes over an edge it presses on: likewise
 // normal and points of the beginning, the gaps of the end. With the normal of the end, what turns
 // about an edge would go on into it by the square of its way in each step, or be given energy.
-// False if they did not touch then, press deep in each other, or turn by too much for it: then it
-// is an impact, whose normal is that of its moment.
+// False if they did not touch then, press deep in each other (balls and capsules, which know how
+// deep, not at all), or turn by too much for it: then it is an impact, whose normal is that of its
+// moment.
 static bool roll_on_round(const abTouchWork* w, const abTouchPlace* at, double r, abTouchWay* way,
                           Strip* s) {
   bool edge = ab_touch_flat(&w->side[0]) || ab_touch_flat(&w->side[1]);
   if (edge && !(w->touch->pressed && v3_dot(*w->touch->normal, way->n) > 0.9)) return false;
+  bool skins = ab_touch_has_skin(&w->side[0]) && ab_touch_has_skin(&w->side[1]);
+  double deepest = skins ? w->touch->tolerance : AB_TOUCH_NOT_DEEP * w->size;
   abTouchPlace start;
   abTouchWay first;
   ab_touch_place(w, 0, &start);
   ab_touch_find_way(w, &start, w->touch->normal, &first);
   if (first.side >= 0 || first.gap > w->touch->tolerance) return false;
-  if (first.gap < -AB_TOUCH_NOT_DEEP * w->size) return false;
+  if (first.gap < -deepest) return false;
   if (v3_dot(first.n, way->n) < 0.9) return false;
   abTouchLine la = ab_touch_line(w, &start, 0, first.n), lb = ab_touch_line(w, &start, 1, first.n);
   Strip now;

@@ -38,6 +38,11 @@ static inline const abTwist* ab_touch_twist(const abTouchWork* w, int i) {
   return before ? before : &w->side[i].twist;
 }
 
+// A ball, or a segment with a skin about it.
+static inline bool ab_touch_has_skin(const abTouchSide* s) {
+  return s->shape->type == AB_SHAPE_SPHERE || s->shape->type == AB_SHAPE_CAPSULE;
+}
+
 static inline bool ab_touch_flat(const abTouchSide* s) {
   return s->shape->type == AB_SHAPE_BOX || (s->shape->type == AB_SHAPE_MESH && !s->smooth);
 }

@@ -35,10 +35,6 @@ void ab_touch_place(const abTouchWork* w, double time, abTouchPlace* out) {
   }
 }
 
-static bool has_skin(const abTouchSide* s) {
-  return s->shape->type == AB_SHAPE_SPHERE || s->shape->type == AB_SHAPE_CAPSULE;
-}
-
 static bool way_of_skins(const abTouchWork* w, const abTouchPlace* at, abTouchWay* way) {
   abVec3 p[2], e[2];
   double l[2];
@@ -87,7 +83,7 @@ static bool way_of_ball_and_box(const abTouchWork* w, const abTouchPlace* at, in
 // apart from it along the same direction.
 static abShape without_skin(const abTouchSide* s) {
   abShape core = *s->shape;
-  if (has_skin(s)) core.size.x *= THIN_SKIN;
+  if (ab_touch_has_skin(s)) core.size.x *= THIN_SKIN;
   return core;
 }
 
@@ -260,7 +256,7 @@ void ab_touch_find_way(const abTouchWork* w, const abTouchPlace* at, const abVec
   const abTouchSide *a = &w->side[0], *b = &w->side[1];
   *way = (abTouchWay){.side = -1, .face = -1};
   if (way_of_plane(w, at, way)) return;
-  if (has_skin(a) && has_skin(b) && way_of_skins(w, at, way)) return;
+  if (ab_touch_has_skin(a) && ab_touch_has_skin(b) && way_of_skins(w, at, way)) return;
   if (a->shape->type == AB_SHAPE_SPHERE && ab_touch_flat(b) && b->skin->box &&
       way_of_ball_and_box(w, at, 0, way))
     return;
@@ -333,7 +329,7 @@ static bool stays_apart(const abTouchWork* w, const abTouchPlace* start, const a
 // other, the poses at its end tell what it closes beyond first order all the same: along a face,
 // and of a body with a skin. How deep others are is not known well enough.
 static bool rolls_on(const abTouchWork* w, const abTouchWay* way, double before) {
-  int skins = has_skin(&w->side[0]) + has_skin(&w->side[1]);
+  int skins = ab_touch_has_skin(&w->side[0]) + ab_touch_has_skin(&w->side[1]);
   if (way->side < 0 && skins == 0) return false;
   double tolerance = w->touch->tolerance, near = w->touch->pressed ? tolerance : w->touch->margin;
   if (skins == 2 && before < -tolerance) return false;  // nor do these roll on, deep in each other
